@@ -1,0 +1,31 @@
+# Each target sets up what it needs; nothing but python3 (3.11 or later) and make is required.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-all bench lint clean
+
+demo: .venv
+	$(BIN)/cunctator demo
+
+test: lint
+	$(BIN)/pytest -n 2 -m "not slow"
+
+test-all: lint
+	$(BIN)/pytest -n 2
+
+bench: .venv
+	$(BIN)/python benchmarks/speed.py
+
+lint: .venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch .venv
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,149 @@
+"""The command line. The only place that prints or exits.
+
+Exit codes: 0 done, 2 the input is wrong (one line says what to do), 130 interrupted (what was
+found so far has been printed and saved).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from cunctator.errors import CunctatorError, InvalidSetting
+from cunctator.units import parse_duration
+
+if TYPE_CHECKING:
+    from cunctator.simulation import Result, Simulation
+
+app = typer.Typer(
+    help="Find the fastest configuration of a solver, and say how close to the best it is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+INPUT_IS_WRONG, INTERRUPTED = 2, 130
+
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result here as JSON.")]
+ProfileName = Annotated[str, typer.Option(help="The constants of SPC: proved or paper.")]
+Seed = Annotated[int, typer.Option(help="Seed of the order of the instances.")]
+
+
+def main() -> None:
+    """Entry point: errors that say what to do become one line and exit code 2."""
+    logging.basicConfig(format="cunctator: %(message)s", level=logging.WARNING)
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Cunctator: algorithm configuration by putting long runs off."""
+    if version:
+        from cunctator import __version__
+
+        typer.echo(f"cunctator {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def simulate(
+    table: Annotated[Path, typer.Argument(help="Recorded runtimes: see the guide for formats.")],
+    profile: ProfileName = "proved",
+    first_cap: Annotated[str, typer.Option(help="Shortest cap, e.g. 100ms.")] = "100ms",
+    cutoff: Annotated[str | None, typer.Option(help="Longest cap; default: the table's.")] = None,
+    budget: Annotated[str | None, typer.Option(help="Target time to spend, e.g. 10d.")] = None,
+    seed: Seed = 0,
+    json_file: JsonFile = None,
+) -> None:
+    """Run SPC on recorded runtimes."""
+    with readable_errors():
+        from cunctator.display import summary
+        from cunctator.formats.load import load_table
+        from cunctator.simulation import Simulation
+
+        check_writable(json_file)
+        simulation = Simulation(
+            load_table(table),
+            profile=profile,
+            first_cap=parse_duration(first_cap, "--first-cap"),
+            cutoff=None if cutoff is None else parse_duration(cutoff, "--cutoff"),
+            budget=math.inf if budget is None else parse_duration(budget, "--budget"),
+            seed=seed,
+        )
+        result = watch(simulation)
+        Console().print(summary(result))
+        finish(result, json_file)
+
+
+@app.command()
+def demo(profile: ProfileName = "proved", seed: Seed = 0, json_file: JsonFile = None) -> None:
+    """Show it at work on a made-up solver: 200 configurations, 1,000 instances."""
+    with readable_errors():
+        from cunctator.demo.synthetic import synthetic_table
+        from cunctator.display import history, summary
+        from cunctator.simulation import Simulation
+
+        check_writable(json_file)
+        table = synthetic_table(seed=seed)
+        console = Console()
+        console.print(
+            "A made-up solver with 200 configurations, 1,000 instances of it recorded;"
+            " the search sees a runtime only by paying for it."
+        )
+        result = watch(Simulation(table, profile=profile, seed=seed))
+        console.print(history(result))
+        console.print(summary(result))
+        finish(result, json_file)
+
+
+def watch(simulation: Simulation) -> Result:
+    """Run a simulation, with a live line if somebody is looking."""
+    from cunctator.display import progress_display
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return simulation.run()
+    whole = 2.0 * float(simulation.table.runtimes.sum())
+    with progress_display(console, min(simulation.budget, whole)) as update:
+        return simulation.run(update)
+
+
+def finish(result: Result, json_file: Path | None) -> None:
+    """Save the result, and exit with 130 if it was interrupted."""
+    from cunctator.records import StopReason
+
+    if json_file is not None:
+        try:
+            json_file.write_text(json.dumps(result.as_data()) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InvalidSetting(
+                "--json", str(json_file), f"cannot write: {error.strerror}"
+            ) from None
+    if result.stop is StopReason.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
+
+
+def check_writable(json_file: Path | None) -> None:
+    """Complain before the work, not after it, if the result could not be saved."""
+    if json_file is not None and not json_file.parent.is_dir():
+        raise InvalidSetting("--json", str(json_file), "expected a file in a folder that exists")
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """Turn errors that say what to do into one line and exit code 2."""
+    try:
+        yield
+    except CunctatorError as error:
+        typer.echo(f"cunctator: {error}", err=True)
+        raise typer.Exit(INPUT_IS_WRONG) from None

@@ -1,0 +1,77 @@
+"""How the core's kernels are compiled.
+
+One decorator for all of them, so that the choices are made once:
+
+- Floating point follows IEEE rules to the letter (no `fastmath`), because a study is restored by
+  replaying it and must make the same choices again.
+- Kernels take the state as a tuple of some fifty arrays. Numba would count references to each of
+  them at each call, ten times the cost of the work itself, so they are compiled without its
+  run-time for memory (`_nrt=False`): they cannot allocate or return arrays, and do not need to.
+  For the same reason they are inlined into each other rather than called.
+- Compiled code is cached on disk. Numba looks at a kernel's own file only when it decides whether
+  a cached one is stale, not at the files of the kernels it calls; so the cache lies in a folder
+  named after a digest of all sources that hold kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+config: Any = numba.config
+njit: Any = numba.njit
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
+
+PACKAGE = Path(__file__).parent.parent
+PREFIX = "kernels-"
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted([*PACKAGE.glob("core/*.py"), PACKAGE / "simulation.py"]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path | None:
+    """Where compiled kernels are kept; None if there is no place to write them."""
+    bases = [PACKAGE / "__pycache__", Path("~/.cache/cunctator").expanduser()]
+    if config.CACHE_DIR:
+        bases = [Path(config.CACHE_DIR)]
+    name = PREFIX + _sources_digest()
+    for base in bases:
+        try:
+            (base / name).mkdir(parents=True, exist_ok=True)
+            probe = base / name / "writable"
+            probe.touch()
+            probe.unlink(missing_ok=True)
+        except OSError:
+            continue
+        if base == bases[0] and not config.CACHE_DIR:
+            # Only this copy of the package writes here, so other digests are its older sources.
+            for old in base.glob(f"{PREFIX}*"):
+                if old.name != name:
+                    shutil.rmtree(old, ignore_errors=True)
+        return base / name
+    return None
+
+
+CACHE_FOLDER = _cache_folder()
+
+
+def compiled(function: AnyFunction) -> AnyFunction:
+    """Compile `function` with Numba when it is first called; typed as the function itself."""
+    users_folder = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER or "")
+    try:
+        kernel: AnyFunction = njit(
+            cache=CACHE_FOLDER is not None, error_model="numpy", forceinline=True, _nrt=False
+        )(function)
+    finally:
+        config.CACHE_DIR = users_folder
+    return kernel

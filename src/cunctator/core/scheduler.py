@@ -1,0 +1,285 @@
+"""Structured Procrastination with Confidence: always run the configuration of least lower bound.
+
+Algorithm 1, lines 1 to 9. The choice is the exact argmin of the lower bounds at the current step t
+(ties: fewest started, then lowest index). Those bounds fall as t grows, so a cached bound would be
+an over-estimate and an ordinary heap would choose wrongly. Instead each configuration has a key
+that its bound does not fall below until the key expires; the candidates are those whose key is not
+above the best bound evaluated so far, usually a handful.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cunctator.core.bounds import PROFILES, Profile, cap_at, lower_bound, mean_runtime
+from cunctator.core.check import check_state
+from cunctator.core.compiled import compiled
+from cunctator.core.slabs import NONE
+from cunctator.core.state import (
+    ENDLESS,
+    Flights,
+    Rules,
+    State,
+    grow,
+    new_flights,
+    new_state,
+    room_for_result,
+)
+from cunctator.core.tester import (
+    BLOCKED,
+    CAPPED,
+    CRASHED,
+    NEW,
+    NOTHING,
+    SOLVED,
+    begin,
+    finish,
+    next_kind,
+    rekey,
+    update,
+)
+from cunctator.core.tournament import ROOT, before, set_key
+from cunctator.errors import InvalidSetting, UnknownRun
+from cunctator.records import Outcome, Run, Status, StopReason
+
+WAIT, FINISHED = -1, -2
+"""Instead of a configuration: nothing can be run before a result arrives; the search is over."""
+
+MOST_PATIENT, LEAST_PATIENT = 6, 30
+
+STATUS_CODE = {Status.SOLVED: SOLVED, Status.CAPPED: CAPPED, Status.CRASHED: CRASHED}
+
+
+@compiled
+def rekey_all(state: State) -> None:
+    """Set every key from scratch."""
+    for index in range(state.testers.started.size):
+        rekey(state, index)
+        started = float(state.testers.started[index])
+        set_key(state.by_answer, index, -started, mean_runtime(state, index))
+
+
+@compiled
+def choose(state: State) -> int:
+    """The configuration of least (lower bound, started, index) at the next step; WAIT, FINISHED."""
+    step = state.step[0] + 1
+    while state.by_expiry.major[ROOT] < step:
+        expired = state.by_expiry.winner[ROOT]
+        patience = state.testers.patience
+        patience[expired] = max(MOST_PATIENT, patience[expired] - 1)
+        rekey(state, expired)
+    if state.by_lower.minor[ROOT] == BLOCKED:
+        return WAIT
+    best = state.by_lower.winner[ROOT]
+    log_step = math.log(step)
+    bound = lower_bound(state, best, log_step)
+    if bound > state.by_lower.major[ROOT]:
+        best = _contest(state, best, bound, log_step)
+    if next_kind(state, best) != NOTHING:
+        return int(best)
+    # The argmin is known exactly. A blocked configuration might still turn out better.
+    bound = lower_bound(state, best, log_step)
+    flights = state.flights
+    for slot in range(flights.configuration.size):
+        rival = flights.configuration[slot]
+        if rival != NONE and lower_bound(state, rival, log_step) < bound:
+            return WAIT
+    return FINISHED
+
+
+@compiled
+def _contest(state: State, best: int, bound: float, log_step: float) -> int:
+    """Look at every configuration whose key is not above the best bound so far.
+
+    From the leaf of `best` up, each sibling subtree is searched if its smallest key comes before
+    the best bound; a key never exceeds the bound itself, so whatever is left out cannot win.
+    """
+    tree, started = state.by_lower, state.testers.started
+    leaves = tree.major.size >> 1
+    node = leaves + best
+    stack = state.scratch
+    while node > ROOT:
+        stack[0], height = node ^ 1, 1
+        while height > 0:
+            height -= 1
+            place = stack[height]
+            rival = tree.winner[place]
+            if not before(
+                tree.major[place], tree.minor[place], rival, bound, float(started[best]), best
+            ):
+                continue
+            if place < leaves:
+                stack[height], stack[height + 1] = 2 * place, 2 * place + 1
+                height += 2
+                continue
+            rival_bound = lower_bound(state, rival, log_step)
+            if before(rival_bound, float(started[rival]), rival, bound, float(started[best]), best):
+                best, rival, bound = rival, best, rival_bound
+            state.testers.patience[rival] = min(LEAST_PATIENT, state.testers.patience[rival] + 1)
+            rekey(state, rival)
+        node >>= 1
+    return int(best)
+
+
+@compiled
+def begin_flight(profile: Profile, state: State, index: int, slot: int) -> bool:
+    """Take the next run of configuration `index` into a flight slot; returns whether it is new."""
+    kind = next_kind(state, index)
+    state.step[0] += 1
+    pair, level = begin(state, index, kind)
+    flights = state.flights
+    flights.configuration[slot], flights.pair[slot] = index, pair
+    flights.level[slot], flights.is_new[slot] = level, kind == NEW
+    update(profile, state, index, False)
+    return bool(kind == NEW)
+
+
+@compiled
+def finish_flight(profile: Profile, state: State, slot: int, status: int, seconds: float) -> None:
+    """Take the result of the run in a flight slot and free the slot."""
+    flights = state.flights
+    index, pair, level = flights.configuration[slot], flights.pair[slot], flights.level[slot]
+    flights.configuration[slot] = NONE
+    finish(profile, state, index, pair, level, flights.is_new[slot], status, seconds)
+    update(profile, state, index, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of one configuration."""
+
+    configuration: int
+    started: int
+    mean: float
+    """Mean of min(runtime, known cap) over all started runs; infinite after a crash, no cutoff."""
+    lower: float
+    known_cap: float
+    charged: float
+
+
+class Scheduler:
+    """SPC by `ask` and `tell`: pure, deterministic, with any number of runs in flight."""
+
+    def __init__(
+        self,
+        configurations: int,
+        instances: int | None,
+        *,
+        profile: str = "proved",
+        first_cap: float = 0.1,
+        cutoff: float | None = None,
+    ) -> None:
+        """`instances` is the size of the finite set of pairs, or None for an endless stream."""
+        self.profile = check_profile(profile)
+        rules = check_rules(configurations, instances, first_cap, cutoff)
+        self.state = new_state(configurations, rules)
+        self.stop: StopReason | None = None
+        self._slot_of_run: dict[int, int] = {}
+        rekey_all(self.state)
+
+    @property
+    def step(self) -> int:
+        """t: how many runs have been asked for."""
+        return int(self.state.step[0])
+
+    def ask(self) -> Run | None:
+        """The next run to make; None when the search is over (`stop`) or must wait for a result."""
+        if self.stop is not None:
+            return None
+        index = choose(self.state)
+        if index == FINISHED:
+            self.stop = StopReason.PROVED_OPTIMAL
+        if index < 0:
+            return None
+        slot = self._free_slot()
+        is_new = begin_flight(self.profile, self.state, index, slot)
+        flights, rules = self.state.flights, self.state.rules
+        level = int(flights.level[slot])
+        run = Run(
+            number=self.step,
+            configuration=index,
+            pair=int(flights.pair[slot]),
+            cap=cap_at(rules, level),
+            spent=0.0 if is_new else cap_at(rules, level - 1),
+        )
+        self._slot_of_run[run.number] = slot
+        return run
+
+    def tell(self, run: Run, outcome: Outcome) -> None:
+        """Take the outcome of a run that was asked for. Results may come in any order."""
+        if run.number not in self._slot_of_run:
+            raise UnknownRun(run.number)
+        if not (math.isfinite(outcome.seconds) and outcome.seconds >= 0):
+            raise InvalidSetting("seconds", outcome.seconds, "expected a finite time, 0 or more")
+        slot = self._slot_of_run.pop(run.number)
+        index = int(self.state.flights.configuration[slot])
+        if not room_for_result(self.state, index):
+            self.state = grow(self.state, index)
+        code = STATUS_CODE[outcome.status]
+        finish_flight(self.profile, self.state, slot, code, float(outcome.seconds))
+
+    def recommend(self) -> int:
+        """The answer at this moment: most started, ties to the lower mean, then the lower index."""
+        return int(self.state.by_answer.winner[ROOT])
+
+    def standing(self, configuration: int) -> Standing:
+        """What is known of one configuration."""
+        return standing(self.state, configuration)
+
+    def check(self) -> None:
+        """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
+        check_state(self.state)
+
+    def _free_slot(self) -> int:
+        free = np.flatnonzero(self.state.flights.configuration == NONE)
+        if free.size:
+            return int(free[0])
+        old = self.state.flights
+        more = new_flights(old.pair.size)
+        both = (np.concatenate(arrays) for arrays in zip(old, more, strict=True))
+        self.state = self.state._replace(flights=Flights(*both))
+        return int(old.pair.size)
+
+
+def standing(state: State, index: int) -> Standing:
+    """What is known of one configuration."""
+    log_step = math.log(state.step[0] + 1)
+    return Standing(
+        configuration=index,
+        started=int(state.testers.started[index]),
+        mean=mean_runtime(state, index),
+        lower=lower_bound(state, index, log_step),
+        known_cap=cap_at(state.rules, state.testers.known_level[index]),
+        charged=float(state.testers.charged[index]),
+    )
+
+
+def check_profile(name: str) -> Profile:
+    """The profile of that name."""
+    if name not in PROFILES:
+        raise InvalidSetting("profile", name, f"expected one of {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+def check_rules(
+    configurations: int, instances: int | None, first_cap: float, cutoff: float | None
+) -> Rules:
+    """The rules of a study, if the settings make sense together."""
+    if configurations < 1:
+        raise InvalidSetting("configurations", configurations, "expected at least 1")
+    if instances is not None and not 1 <= instances < ENDLESS:
+        expected = f"expected 1 to {ENDLESS - 1}, or None for an endless stream"
+        raise InvalidSetting("instances", instances, expected)
+    if not (math.isfinite(first_cap) and first_cap > 0):
+        raise InvalidSetting("first_cap", first_cap, "expected a positive number of seconds")
+    if cutoff is not None and not cutoff >= first_cap:
+        expected = f"expected at least the first cap, {first_cap:g} seconds, or none"
+        raise InvalidSetting("cutoff", cutoff, expected)
+    return Rules(
+        first_cap=float(first_cap),
+        cutoff=math.inf if cutoff is None else float(cutoff),
+        instances=ENDLESS if instances is None else int(instances),
+    )

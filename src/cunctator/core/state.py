@@ -1,0 +1,189 @@
+"""Everything the core knows, as plain arrays.
+
+The state is a tuple of NumPy arrays so that the same compiled kernels serve two drivers: the
+ask/tell scheduler, one call a run, and the simulation of recorded runtimes, millions of steps a
+call. Kernels change the arrays in place; only `grow` replaces arrays, between steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.core.compiled import compiled
+from cunctator.core.queues import Queues, new_queues, queue_has_room
+from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
+from cunctator.core.slabs import NONE
+from cunctator.core.tournament import Tournament, new_tournament
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+MAX_BINS = 24
+"""Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
+bins are not exceeded before some configuration has 2^31 started runs."""
+
+ENDLESS = 2**31 - 1
+"""Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
+
+
+class Rules(NamedTuple):
+    """What holds for the whole study."""
+
+    first_cap: float
+    """kappa_0: the shortest cap; no run counts as faster than this."""
+    cutoff: float
+    """kappa-bar: a run that reaches it counts as complete with this value; infinity if none."""
+    instances: int
+    """How many (instance, seed) pairs there are; ENDLESS for a stream without end."""
+
+
+class Testers(NamedTuple):
+    """One row a configuration: its tester's state (Algorithm 1, lines 10 to 30)."""
+
+    started: NDArray[np.int64]
+    """r: the first r pairs of the stream have been started."""
+    cap_level: NDArray[np.int64]
+    """theta of the pseudo-code, as a level: runs of new pairs are capped at first_cap * 2^level."""
+    known_level: NDArray[np.int64]
+    """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
+    queue_target: NDArray[np.int64]
+    """q: new pairs are started while fewer than this many are pending."""
+    in_flight: NDArray[np.int64]
+    """Runs asked for and not yet told."""
+    new_in_flight: NDArray[np.int64]
+    """Those of them whose pair has never been run before: nothing is known but R >= first_cap."""
+    completed: NDArray[np.int64]
+    """Pairs whose runtime is known, the cutoff included."""
+    crashed: NDArray[np.int64]
+    """Pairs that will never finish, and are not tried again."""
+    below_count: NDArray[np.int64]
+    """Completed runtimes below the known cap ..."""
+    below_sum: NDArray[np.float64]
+    """... and their sum."""
+    bins: NDArray[np.int64]
+    """How many rows of `areas` counted when they were last computed."""
+    areas: NDArray[np.float64]
+    """A_k: the area under the empirical survival curve in bin k, at [configuration, k - 1]."""
+    patience: NDArray[np.int64]
+    """How long a scheduling key is kept: for step / 2^patience further steps."""
+    charged: NDArray[np.float64]
+    """Seconds spent, restarts and overruns included."""
+    overrun: NDArray[np.float64]
+    """The part of `charged` that ran past a cap."""
+
+
+class Flights(NamedTuple):
+    """The runs in flight, one slot each; a free slot has configuration NONE."""
+
+    configuration: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    level: NDArray[np.int64]
+    is_new: NDArray[np.bool_]
+
+
+class State(NamedTuple):
+    """The whole of it."""
+
+    rules: Rules
+    testers: Testers
+    runtimes: Runtimes
+    queues: Queues
+    flights: Flights
+    by_lower: Tournament
+    """Keys (a value the lower bound does not fall below before the key expires, started)."""
+    by_expiry: Tournament
+    """Keys (last step for which the key in `by_lower` holds, 0)."""
+    by_answer: Tournament
+    """Keys (-started, mean): its winner is the recommendation."""
+    step: NDArray[np.int64]
+    """One number, t: runs asked for so far."""
+    scratch: NDArray[np.int64]
+    """Working memory of `scheduler.choose`: kernels cannot allocate (see `compiled`)."""
+
+
+def new_state(configurations: int, rules: Rules) -> State:
+    """The state before the first run, apart from the keys (see `scheduler.rekey_all`)."""
+
+    def whole() -> NDArray[np.int64]:
+        return np.zeros(configurations, dtype=np.int64)
+
+    def real() -> NDArray[np.float64]:
+        return np.zeros(configurations)
+
+    testers = Testers(
+        started=whole(),
+        cap_level=whole(),
+        known_level=whole(),
+        queue_target=np.ones(configurations, dtype=np.int64),
+        in_flight=whole(),
+        new_in_flight=whole(),
+        completed=whole(),
+        crashed=whole(),
+        below_count=whole(),
+        below_sum=real(),
+        bins=whole(),
+        areas=np.zeros((configurations, MAX_BINS)),
+        patience=whole(),
+        charged=real(),
+        overrun=real(),
+    )
+    room = 8 * configurations + 64
+    return State(
+        rules=rules,
+        testers=testers,
+        runtimes=new_runtimes(configurations, configurations // 4 + 16, room),
+        queues=new_queues(configurations, room),
+        flights=new_flights(16),
+        by_lower=new_tournament(configurations),
+        by_expiry=new_tournament(configurations),
+        by_answer=new_tournament(configurations),
+        step=np.zeros(1, dtype=np.int64),
+        scratch=np.zeros(64, dtype=np.int64),
+    )
+
+
+def new_flights(slots: int) -> Flights:
+    """Free slots for runs in flight."""
+    return Flights(
+        configuration=np.full(slots, NONE, dtype=np.int64),
+        pair=np.zeros(slots, dtype=np.int64),
+        level=np.zeros(slots, dtype=np.int64),
+        is_new=np.zeros(slots, dtype=np.bool_),
+    )
+
+
+@compiled
+def room_for_result(state: State, index: int) -> bool:
+    """Whether one more result of configuration `index` fits into the arrays."""
+    return queue_has_room(state.queues, index) and runtimes_have_room(state.runtimes, index)
+
+
+def grow(state: State, index: int) -> State:
+    """The same state with larger arrays, so that a result of configuration `index` fits."""
+    runtimes, queues = state.runtimes, state.queues
+    if runtimes.chunks_used[0] == runtimes.chunks.shape[0]:
+        runtimes = runtimes._replace(chunks=_longer(runtimes.chunks, 0))
+    if not runtimes_have_room(runtimes, index):
+        extra = 2 * int(runtimes.capacity[index]) + 4
+        slabs = runtimes.slabs._replace(links=_longer(runtimes.slabs.links, extra))
+        runtimes = runtimes._replace(
+            slabs=slabs,
+            counts=_longer(runtimes.counts, extra),
+            sums=_longer(runtimes.sums, extra),
+            least=_longer(runtimes.least, extra),
+        )
+    if not queue_has_room(queues, index):
+        extra = 2 * int(queues.capacity[index]) + 4
+        slabs = queues.slabs._replace(links=_longer(queues.slabs.links, extra))
+        queues = queues._replace(slabs=slabs, levels=_longer(queues.levels, extra))
+    return state._replace(runtimes=runtimes, queues=queues)
+
+
+def _longer(array: NDArray[Scalar], extra: int) -> NDArray[Scalar]:
+    """A copy with half as many rows again, and `extra` more."""
+    rows = array.shape[0] + array.shape[0] // 2 + extra + 1
+    longer = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
+    longer[: array.shape[0]] = array
+    return longer

@@ -1,0 +1,1 @@
+"""Reading other people's files."""

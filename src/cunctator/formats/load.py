@@ -1,0 +1,37 @@
+"""One door for all files of recorded runtimes: the format is told from the name."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from cunctator.errors import InvalidTable
+from cunctator.formats import aslib, measurements, tables
+from cunctator.target.table import Table
+
+
+def load_table(path: str | PathLike[str]) -> Table:
+    """Load recorded runtimes.
+
+    `.npz` (arrays `runtimes`, optionally `configurations`, `instances`, `cutoff`), `.csv` and
+    `.csv.gz` (one row a configuration, one column an instance), `.parquet` (the same), a folder
+    (an ASlib scenario), or any other name: the measurements dump of the LeapsAndBounds
+    experiments, a pickle, plain or gzipped, read without executing anything in it.
+    """
+    place = Path(path)
+    try:
+        if place.is_dir():
+            return aslib.load(place)
+        if not place.exists():
+            raise InvalidTable(place, "there is no such file or folder", "check the path")
+        name = place.name.lower()
+        if name.endswith(".npz"):
+            return tables.load_npz(place)
+        if name.endswith((".csv", ".csv.gz")):
+            return tables.load_csv(place)
+        if name.endswith(".parquet"):
+            return tables.load_parquet(place)
+        return measurements.load(place)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidTable(place, f"cannot be read ({reason})", "check the file") from None

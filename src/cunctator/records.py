@@ -1,0 +1,50 @@
+"""The small frozen records that pass between the core, the study loop and the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Status(Enum):
+    """How a run ended."""
+
+    SOLVED = "solved"
+    """It finished within its cap."""
+    CAPPED = "capped"
+    """It was stopped at its cap; it may be run again under a longer one."""
+    CRASHED = "crashed"
+    """It failed; it counts as a run that never finishes."""
+
+
+class StopReason(Enum):
+    """Why a search ended, in words for the user."""
+
+    PROVED_OPTIMAL = "proved optimal on this instance set"
+    """Nothing can beat the answer: its mean over all instances is known, and no other
+    configuration's lower bound is below it."""
+    BUDGET = "the budget is spent"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution to make: this configuration on this pair, for at most `cap` seconds."""
+
+    number: int
+    """Counts the runs asked for, from 1; the scheduler's step t."""
+    configuration: int
+    pair: int
+    """Position in the stream of (instance, seed) pairs, from 0; see `instances.py`."""
+    cap: float
+    spent: float
+    """Seconds already spent on this pair: what a resumed run would not have to repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run."""
+
+    status: Status
+    seconds: float
+    """Time it took; may exceed the cap, and is charged in full."""

@@ -1,0 +1,311 @@
+"""SPC on recorded runtimes: the scheduler and a table joined in one compiled loop.
+
+Exactly what the ask/tell scheduler does with one run at a time, a million times a second: the
+kernels are the same, only the way between them is shorter. Two ledgers are kept: `charged` counts
+every run from its start, as a solver that must be restarted costs; `charged_resumed` counts what
+it would have cost to pause runs and resume them under the longer cap.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.announce import announced_compilation
+from cunctator.core.bounds import Profile, cap_at
+from cunctator.core.check import check_state
+from cunctator.core.compiled import compiled
+from cunctator.core.scheduler import (
+    FINISHED,
+    Standing,
+    check_profile,
+    check_rules,
+    choose,
+    rekey_all,
+    standing,
+)
+from cunctator.core.state import State, grow, new_state, room_for_result
+from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
+from cunctator.core.tournament import ROOT
+from cunctator.errors import InvalidSetting
+from cunctator.instances import shuffled
+from cunctator.records import StopReason
+from cunctator.target.table import Table, make_table
+
+GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
+
+SLICE = 200_000
+"""Steps between two looks at the progress display and at Ctrl-C: about a fifth of a second."""
+
+
+class Ledger(NamedTuple):
+    """What a simulation has spent, and how its answer changed."""
+
+    charged: NDArray[np.float64]
+    """Two numbers: restarted, resumed."""
+    changes: NDArray[np.float64]
+    """Rows (charged, step, index): the answer from that moment on."""
+    used: NDArray[np.int64]
+    """One number: rows of `changes` in use."""
+
+
+@compiled
+def advance(
+    profile: Profile,
+    state: State,
+    ledger: Ledger,
+    runtimes: NDArray[np.float64],
+    order: NDArray[np.int64],
+    budget: float,
+    steps: int,
+) -> tuple[int, int]:
+    """Make up to `steps` runs; returns why it stopped and the configuration it was about to run."""
+    for _ in range(steps):
+        if ledger.charged[0] >= budget:
+            return SPENT, 0
+        index = choose(state)
+        if index == FINISHED:
+            return PROVED, 0
+        if not room_for_result(state, index) or ledger.used[0] == ledger.changes.shape[0]:
+            return NO_ROOM, index
+        state.step[0] += 1
+        kind = next_kind(state, index)
+        pair, level = begin(state, index, kind)
+        cap = cap_at(state.rules, level)
+        runtime = runtimes[index, order[pair]]
+        solved = runtime <= cap and runtime < state.rules.cutoff
+        seconds = min(runtime, cap)
+        finish(
+            profile, state, index, pair, level, kind == NEW, SOLVED if solved else CAPPED, seconds
+        )
+        ledger.charged[0] += seconds
+        # The try before was cut at half this cap, unless a cutoff shortened this one.
+        ledger.charged[1] += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
+        update(profile, state, index, kind != NEW)
+        answer = state.by_answer.winner[ROOT]
+        count = ledger.used[0]
+        if count == 0 or ledger.changes[count - 1, 2] != answer:
+            ledger.changes[count, 0] = ledger.charged[0]
+            ledger.changes[count, 1] = state.step[0]
+            ledger.changes[count, 2] = answer
+            ledger.used[0] = count + 1
+    return GOING_ON, 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a simulation found, and what it cost."""
+
+    profile: str
+    table: Table
+    first_cap: float
+    cutoff: float | None
+    seed: int
+    steps: int
+    charged: float
+    """Seconds of target time, every run counted from its start."""
+    charged_resumed: float
+    """Seconds of target time if runs had been paused and resumed instead."""
+    stop: StopReason
+    incumbent: int
+    """Index of the recommended configuration."""
+    trajectory: list[tuple[float, int, int]]
+    """(charged seconds, step, configuration index) whenever the recommendation changed."""
+    standings: tuple[Standing, ...]
+    """What is known of each configuration, by index."""
+    scheduler_seconds: float
+    """Real time spent, target runs costing none."""
+
+    @property
+    def name(self) -> str:
+        """Name of the recommended configuration."""
+        return self.table.configurations[self.incumbent]
+
+    def ranking(self) -> list[Standing]:
+        """All configurations, the recommended one first, then the next best answers."""
+        return sorted(self.standings, key=lambda s: (-s.started, s.mean, s.configuration))
+
+    def as_data(self) -> dict[str, object]:
+        """The result as plain data, for JSON."""
+        return {
+            "profile": self.profile,
+            "configurations": len(self.table.configurations),
+            "instances": len(self.table.instances),
+            "first_cap": self.first_cap,
+            "cutoff": self.cutoff,
+            "seed": self.seed,
+            "steps": self.steps,
+            "charged": self.charged,
+            "charged_resumed": self.charged_resumed,
+            "stop": self.stop.value,
+            "incumbent": {"index": self.incumbent, "name": self.name},
+            "trajectory": [list(change) for change in self.trajectory],
+            "started": [standing.started for standing in self.standings],
+            "scheduler_seconds": self.scheduler_seconds,
+        }
+
+
+class Simulation:
+    """A simulation in progress: `run` it, or `advance` it slice by slice."""
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        profile: str = "proved",
+        first_cap: float = 0.1,
+        cutoff: float | None = None,
+        budget: float = math.inf,
+        seed: int = 0,
+    ) -> None:
+        self.table = table
+        self.profile = profile
+        self.cutoff = _effective_cutoff(table, cutoff)
+        self.budget = _check_budget(budget)
+        self.seed = _check_seed(seed)
+        self.stop: StopReason | None = None
+        self.scheduler_seconds = 0.0
+        self._constants = check_profile(profile)
+        rows, columns = table.runtimes.shape
+        self.state = new_state(rows, check_rules(rows, columns, first_cap, self.cutoff))
+        self.ledger = Ledger(np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64))
+        self._order = shuffled(columns, self.seed)
+        with announced_compilation():
+            rekey_all(self.state)
+            self._advance(0)
+
+    @property
+    def steps(self) -> int:
+        """Runs made so far."""
+        return int(self.state.step[0])
+
+    @property
+    def charged(self) -> float:
+        """Seconds of target time spent so far, restarts included."""
+        return float(self.ledger.charged[0])
+
+    @property
+    def incumbent(self) -> int:
+        """The recommendation at this moment."""
+        return int(self.state.by_answer.winner[ROOT])
+
+    def standing(self, index: int) -> Standing:
+        """What is known of one configuration at this moment."""
+        return standing(self.state, index)
+
+    def run(self, progress: Callable[[Simulation], None] | None = None) -> Result:
+        """Go on until it stops, calling `progress` now and then.
+
+        Ctrl-C stops it too: what was found so far is returned, with `stop` saying so.
+        """
+        try:
+            while self.stop is None:
+                self.advance()
+                if progress is not None:
+                    progress(self)
+        except KeyboardInterrupt:
+            self.stop = StopReason.INTERRUPTED
+        return self.result()
+
+    def advance(self, steps: int = SLICE) -> None:
+        """Make up to `steps` more runs."""
+        begun = time.perf_counter()
+        last = self.steps + steps
+        while self.stop is None and self.steps < last:
+            code, index = self._advance(last - self.steps)
+            if code == PROVED:
+                self.stop = StopReason.PROVED_OPTIMAL
+            elif code == SPENT:
+                self.stop = StopReason.BUDGET
+            elif code == NO_ROOM:
+                self._enlarge(index)
+        self.scheduler_seconds += time.perf_counter() - begun
+
+    def check(self) -> None:
+        """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
+        check_state(self.state)
+
+    def result(self) -> Result:
+        """The result as of now."""
+        rows = self.ledger.changes[: self.ledger.used[0]]
+        return Result(
+            profile=self.profile,
+            table=self.table,
+            first_cap=self.state.rules.first_cap,
+            cutoff=self.cutoff,
+            seed=self.seed,
+            steps=self.steps,
+            charged=self.charged,
+            charged_resumed=float(self.ledger.charged[1]),
+            stop=self.stop or StopReason.INTERRUPTED,
+            incumbent=self.incumbent,
+            trajectory=[(float(spent), int(step), int(index)) for spent, step, index in rows],
+            standings=tuple(self.standing(i) for i in range(len(self.table.configurations))),
+            scheduler_seconds=self.scheduler_seconds,
+        )
+
+    def _advance(self, steps: int) -> tuple[int, int]:
+        return advance(
+            self._constants,
+            self.state,
+            self.ledger,
+            self.table.runtimes,
+            self._order,
+            self.budget,
+            steps,
+        )
+
+    def _enlarge(self, index: int) -> None:
+        if not room_for_result(self.state, index):
+            self.state = grow(self.state, index)
+        if self.ledger.used[0] == self.ledger.changes.shape[0]:
+            rows = self.ledger.changes
+            self.ledger = self.ledger._replace(changes=np.concatenate([rows, np.zeros_like(rows)]))
+
+
+def simulate(
+    table: Table | object,
+    profile: str = "proved",
+    first_cap: float = 0.1,
+    cutoff: float | None = None,
+    budget: float = math.inf,
+    seed: int = 0,
+) -> Result:
+    """Run SPC on recorded runtimes (a `Table`, or anything that makes one) and return its result.
+
+    `cutoff` defaults to the one the table was recorded with. The search ends when the answer is
+    proved optimal on the table's instances, or before the first run that would start after
+    `budget` seconds of target time have been charged.
+    """
+    whole = table if isinstance(table, Table) else make_table(table)
+    simulation = Simulation(
+        whole, profile=profile, first_cap=first_cap, cutoff=cutoff, budget=budget, seed=seed
+    )
+    return simulation.run()
+
+
+def _effective_cutoff(table: Table, cutoff: float | None) -> float | None:
+    if cutoff is None or table.cutoff is None:
+        return table.cutoff if cutoff is None else cutoff
+    if cutoff > table.cutoff:
+        expected = f"the table was recorded with a cutoff of {table.cutoff:g} seconds; give less"
+        raise InvalidSetting("cutoff", cutoff, expected)
+    return cutoff
+
+
+def _check_budget(budget: float) -> float:
+    if not budget > 0:
+        raise InvalidSetting("budget", budget, "expected a positive number of seconds")
+    return float(budget)
+
+
+def _check_seed(seed: int) -> int:
+    if seed < 0:
+        raise InvalidSetting("seed", seed, "expected 0 or more")
+    return int(seed)

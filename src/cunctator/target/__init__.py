@@ -1,0 +1,1 @@
+"""What is run: recorded runtimes now, real solvers next."""

@@ -1,0 +1,102 @@
+"""Recorded runtimes as a target: a table of n configurations by m (instance, seed) pairs.
+
+The clock is virtual: a run under a cap costs min(runtime, cap) seconds of it and no time here.
+Loading tables from files is the business of `formats/`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.errors import InvalidTable
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Runtimes in seconds, one row a configuration, one column an (instance, seed) pair."""
+
+    runtimes: NDArray[np.float64]
+    configurations: tuple[str, ...]
+    instances: tuple[str, ...]
+    cutoff: float | None = None
+    """Runs were stopped here when they were recorded: this value and above mean "not solved"."""
+    source: str = ""
+    """Where it came from, for messages."""
+
+    @property
+    def mean_runtimes(self) -> NDArray[np.float64]:
+        """The true mean of each configuration over the table, runs cut off at the cutoff."""
+        means: NDArray[np.float64] = self.runtimes.mean(axis=1)
+        return means
+
+    @property
+    def unsolved_share(self) -> float:
+        """Share of the runs that reached the cutoff; 0 if none is known."""
+        if self.cutoff is None:
+            return 0.0
+        return float((self.runtimes >= self.cutoff).mean())
+
+
+def make_table(
+    runtimes: object,
+    configurations: object = None,
+    instances: object = None,
+    cutoff: float | None = None,
+    source: str = "",
+) -> Table:
+    """A table, after checking every number and name in it; names default to c0.. and i0.. ."""
+    numbers = _numbers(runtimes, source)
+    rows, columns = numbers.shape
+    if cutoff is not None and not (math.isfinite(cutoff) and cutoff > 0):
+        raise InvalidTable(source, f"cutoff is {cutoff}", "give a positive number of seconds")
+    if cutoff is not None:
+        numbers = np.minimum(numbers, cutoff)
+    return Table(
+        runtimes=np.ascontiguousarray(numbers),
+        configurations=_names(configurations, rows, "configuration", "row", source),
+        instances=_names(instances, columns, "instance", "column", source),
+        cutoff=None if cutoff is None else float(cutoff),
+        source=source,
+    )
+
+
+def _numbers(runtimes: object, source: str) -> NDArray[np.float64]:
+    try:
+        numbers = np.asarray(runtimes, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        fix = "give the same number of numbers in every row"
+        raise InvalidTable(source, f"not a table of numbers ({error})", fix) from None
+    if numbers.ndim != 2:
+        fix = "give one row a configuration and one column an instance"
+        raise InvalidTable(source, f"{numbers.ndim} dimensions instead of 2", fix)
+    if numbers.size == 0:
+        fix = "give at least one configuration and one instance"
+        raise InvalidTable(source, "the table is empty", fix)
+    bad = np.argwhere(~(np.isfinite(numbers) & (numbers >= 0)))
+    if bad.size:
+        row, column = (int(k) for k in bad[0])
+        problem = f"runtime is {numbers[row, column]:g} ({len(bad)} such in all)"
+        fix = "give seconds, 0 or more; write runs that were not solved as the cutoff"
+        where = f"row {row + 1}, column {column + 1}"
+        raise InvalidTable(source, problem, fix, where)
+    return numbers
+
+
+def _names(names: object, size: int, what: str, line: str, source: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{what[0]}{k}" for k in range(size))
+    texts = tuple(str(name) for name in np.asarray(names, dtype=object).ravel())
+    if len(texts) != size:
+        fix = f"give one name for each {line}"
+        raise InvalidTable(source, f"{len(texts)} {what} names for {size} {line}s", fix)
+    seen: dict[str, int] = {}
+    for k, text in enumerate(texts):
+        if text in seen:
+            problem = f"{what} name {text!r} is that of {line} {seen[text] + 1} too"
+            raise InvalidTable(source, problem, f"give each {what} one name", f"{line} {k + 1}")
+        seen[text] = k
+    return texts

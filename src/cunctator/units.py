@@ -1,0 +1,30 @@
+"""Times as people write them: `250ms`, `90s`, `15m`, `2h`, `3d`; seconds as floats in code."""
+
+from __future__ import annotations
+
+import re
+
+from cunctator.errors import InvalidSetting
+
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+
+
+def parse_duration(text: str, setting: str) -> float:
+    """Seconds of a duration such as `90s`, `1.5h` or `30` (seconds)."""
+    match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|s|m|h|d|)\s*", text.lower())
+    try:
+        if match:
+            return float(match[1]) * SECONDS[match[2]]
+    except ValueError:
+        pass
+    raise InvalidSetting(setting, text, "expected a time such as 250ms, 90s, 15m, 2h or 3d")
+
+
+def format_duration(seconds: float) -> str:
+    """A duration for people, in the largest unit that keeps it above one, to three figures."""
+    for unit in ("d", "h", "m"):
+        if abs(seconds) >= 2 * SECONDS[unit]:
+            return f"{seconds / SECONDS[unit]:.3g} {unit}"
+    if seconds == 0 or abs(seconds) >= 1:
+        return f"{seconds:.3g} s"
+    return f"{seconds * 1000:.3g} ms"
