@@ -124,7 +124,9 @@ def finish(result: Result, json_file: Path | None) -> None:
 
     if json_file is not None:
         try:
-            json_file.write_text(json.dumps(result.as_data()) + "\n", encoding="utf-8")
+            json_file.write_text(
+                json.dumps(result.as_data(), allow_nan=False) + "\n", encoding="utf-8"
+            )
         except OSError as error:
             raise InvalidSetting(
                 "--json", str(json_file), f"cannot write: {error.strerror}"
@@ -135,15 +137,18 @@ def finish(result: Result, json_file: Path | None) -> None:
 
 def check_writable(json_file: Path | None) -> None:
     """Complain before the work, not after it, if the result could not be saved."""
-    if json_file is not None and not json_file.parent.is_dir():
+    if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
         raise InvalidSetting("--json", str(json_file), "expected a file in a folder that exists")
 
 
 @contextmanager
 def readable_errors() -> Iterator[None]:
-    """Turn errors that say what to do into one line and exit code 2."""
+    """Turn errors that say what to do into one line and exit code 2; Ctrl-C into exit code 130."""
     try:
         yield
     except CunctatorError as error:
         typer.echo(f"cunctator: {error}", err=True)
         raise typer.Exit(INPUT_IS_WRONG) from None
+    except KeyboardInterrupt:
+        typer.echo("cunctator: interrupted before there was anything to report", err=True)
+        raise typer.Exit(INTERRUPTED) from None

@@ -22,6 +22,7 @@ class InvalidTable(CunctatorError):
         self.fix = fix
         self.where = where
         place = ", ".join(str(part) for part in (path, where) if part)
+        problem = " ".join(problem.split())  # other libraries' messages come with line breaks
         super().__init__(f"{place + ': ' if place else ''}{problem}; {fix}")
 
 

@@ -55,6 +55,8 @@ def appendix_delta(
         needed = constant * strength * math.log2(_doubtful_events(step, delta))
         return epsilon**2 * delta * started >= needed
 
+    if started == 0:
+        return None
     # The condition is monotone in delta: the left side grows, the right side falls.
     low, high = 0.0, math.nextafter(1.0, 0.0)
     if not holds(high):

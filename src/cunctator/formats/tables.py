@@ -19,12 +19,16 @@ NAME_LABELS = {"", "configuration", "config", "name", "algorithm", "solver"}
 """Headings that mark the first column as names."""
 
 MAKE_AGAIN = "write the file again"
+NOT_EMPTY = "give at least one configuration and one instance"
 
 
 def load_npz(path: Path) -> Table:
     """A NumPy archive with `runtimes`, optionally `configurations`, `instances`, `cutoff`."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("one array, not an archive")
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         problem = f"not a complete NumPy archive of plain arrays ({error})"
@@ -53,16 +57,13 @@ def load_csv(path: Path) -> Table:
         raise InvalidTable(path, f"not readable as CSV ({error})", MAKE_AGAIN) from None
     except gzip.BadGzipFile as error:
         raise InvalidTable(path, f"not a gzip file ({error})", MAKE_AGAIN) from None
-    if not rows:
-        fix = "give at least one configuration and one instance"
-        raise InvalidTable(path, "the table is empty", fix)
     instances: list[str] | None = None
-    heading = rows[0][1]
     label_column = False
-    if _is_heading(heading):
-        label_column = heading[0].strip().lower() in NAME_LABELS
-        instances = heading
-        rows = rows[1:]
+    if rows and _is_heading(rows[0][1]):
+        instances = rows.pop(0)[1]
+        label_column = instances[0].strip().lower() in NAME_LABELS
+    if not rows:
+        raise InvalidTable(path, "the table is empty", NOT_EMPTY)
     label_column = label_column or any(not _is_number(cells[0]) for _, cells in rows)
     first = 1 if label_column else 0
     names = [cells[0].strip() for _, cells in rows] if label_column else None
@@ -94,8 +95,7 @@ def load_parquet(path: Path) -> Table:
             fix = "give one text column with names and numbers otherwise"
             raise InvalidTable(path, f"column {field.name!r} is {field.type}", fix)
     if not columns:
-        fix = "give at least one configuration and one instance"
-        raise InvalidTable(path, "the table is empty", fix)
+        raise InvalidTable(path, "the table is empty", NOT_EMPTY)
     return make_table(np.column_stack(columns), names, titles, None, str(path))
 
 

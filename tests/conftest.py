@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Compiling kernels may happen inside an example: time is no measure of anything here.
+settings.register_profile(
+    "cunctator",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("cunctator")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Third-party files to test against; they are not part of the project."""
+    named = os.environ.get("CUNCTATOR_DATA")
+    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("no data folder: set CUNCTATOR_DATA to test against real files")
+    return folder

@@ -1,0 +1,160 @@
+"""The lower bound: equal to the integral of Equation 1, for both profiles, whatever came in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cunctator.core.bounds import (
+    PROFILES,
+    bin_edge,
+    lasting_lower_bound,
+    lower_bound,
+    measure_areas,
+    queue_target,
+)
+from cunctator.core.check import known_values
+from cunctator.core.state import Rules, grow, new_state, room_for_result
+from cunctator.core.tester import CAPPED, CRASHED, NEW, SOLVED, begin, finish, update
+from reference import bin_of, epsilon, integral
+from reference import queue_target as reference_target
+
+FIRST_CAP = 0.5
+
+
+def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
+    """A lone tester that has met these runtimes, some runs still pending, some crashed."""
+    state = new_state(1, Rules(FIRST_CAP, cutoff, 2**31 - 1))
+    state.testers.cap_level[0] = level
+    results = [(SOLVED, value) for value in solved]
+    results += [(CAPPED, math.ldexp(FIRST_CAP, level))] * pending + [(CRASHED, 0.0)] * crashed
+    state.step[0] = 1
+    for status, seconds in results:
+        if not room_for_result(state, 0):
+            state = grow(state, 0)
+        pair, at = begin(state, 0, NEW)
+        finish(profile, state, 0, pair, at, True, status, seconds)
+        update(profile, state, 0, False)
+    return state
+
+
+def at_step(profile, state, step):
+    state.step[0] = step
+    measure_areas(profile, state, 0)
+    return lower_bound(state, 0, math.log(step))
+
+
+@given(
+    name=st.sampled_from(sorted(PROFILES)),
+    seed=st.integers(0, 2**32 - 1),
+    size=st.integers(1, 3000),
+    distinct=st.sampled_from([1, 2, 5, 1000]),
+    pending=st.integers(0, 600),
+    crashed=st.integers(0, 50),
+    step=st.integers(1, 40),
+    cutoff=st.sampled_from([math.inf, 100.0]),
+)
+@settings(max_examples=150)
+def test_lower_bound_is_the_integral(name, seed, size, distinct, pending, crashed, step, cutoff):
+    profile = PROFILES[name]
+    random = np.random.default_rng(seed)
+    # Few distinct values make ties, so that shares fall exactly on bin edges.
+    choices = np.exp(random.normal(0, 1.5, size=distinct)).clip(0, 8.0)
+    state = state_with(profile, random.choice(choices, size), pending, crashed, 4, cutoff)
+    values = known_values(state, 0)
+    assert len(values) == size + pending + crashed
+    ours = at_step(profile, state, step)
+    finite = [v for v in values if math.isfinite(v)]
+    if len(finite) < len(values):  # a mass at infinity: L is infinite once a bin reaches it
+        share_bin = bin_of_first_infinite(name, crashed, len(values))
+        if epsilon(share_bin, len(values), step) <= 0.5:
+            assert ours == math.inf
+            return
+        # The bins that count end below the crashes, so any large value may stand for them.
+        values = [*finite, *[1e9] * crashed]
+        assert ours == pytest.approx(max(FIRST_CAP, below(name, values, step, 1e8)), rel=1e-9)
+        return
+    assert ours == pytest.approx(max(FIRST_CAP, integral(name, list(values), step)), rel=1e-9)
+
+
+def bin_of_first_infinite(name, crashed, total):
+    from fractions import Fraction
+
+    return bin_of(name, Fraction(crashed, total))
+
+
+def below(name, values, step, limit):
+    """The integral up to `limit`: the part above it must not count."""
+    whole = integral(name, values, step)
+    capped = integral(name, [min(v, limit) for v in values], step)
+    assert whole == capped
+    return capped
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_lower_bound_with_many_bins(name):
+    """Ten bins count here; the sizes around powers of two move every edge."""
+    profile = PROFILES[name]
+    random = np.random.default_rng(7)
+    runtimes = np.exp(random.normal(0, 1.5, size=2**15 + 1)).clip(0, 60.0)
+    for size in (2**13 - 1, 2**13, 2**13 + 1, 2**15, 2**15 + 1):
+        state = state_with(profile, runtimes[:size], 100, 0, 7)
+        values = list(known_values(state, 0))
+        for step in (1, 2, 3, 50):
+            expected = max(FIRST_CAP, integral(name, values, step))
+            assert at_step(profile, state, step) == pytest.approx(expected, rel=1e-9)
+        assert at_step(profile, state, 2) > 2 * FIRST_CAP
+
+
+@given(
+    started=st.integers(1, 10**6),
+    step=st.integers(1, 10**9),
+    name=st.sampled_from(sorted(PROFILES)),
+)
+def test_queue_target(started, step, name):
+    assert queue_target(PROFILES[name], started, step) == reference_target(name, started, step)
+
+
+@given(started=st.integers(1, 10**5), k=st.integers(1, 16), name=st.sampled_from(sorted(PROFILES)))
+def test_bin_edge_is_the_fewest_runs_in_the_bins_up_to_k(started, k, name):
+    from fractions import Fraction
+
+    edge = bin_edge(PROFILES[name].rounding, started, k)
+    assert bin_of(name, Fraction(edge, started)) <= k
+    assert edge == 1 or bin_of(name, Fraction(edge - 1, started)) > k
+
+
+@given(size=st.integers(1, 4000), step=st.integers(1, 10**6), patience=st.integers(0, 20))
+@settings(max_examples=60)
+def test_a_lasting_bound_lasts(size, step, patience):
+    """It is not above the bound at any step up to its last; right after a bin drops, it expires."""
+    profile = PROFILES["proved"]
+    random = np.random.default_rng(size)
+    state = state_with(profile, random.exponential(3.0, size).clip(0, 8.0), 30, 0, 4)
+    at_step(profile, state, step)
+    state.testers.patience[0] = patience
+    key, last = lasting_lower_bound(state, 0, step)
+    assert last >= step
+    end = min(int(last), step + (step >> patience)) if math.isfinite(last) else 2 * step
+    for later in {step, (step + end) // 2, end}:
+        assert key <= lower_bound(state, 0, math.log(later))
+    assert math.isinf(last) or key == lower_bound(state, 0, math.log(last))
+
+
+def test_lower_bound_falls_with_the_step_and_rises_with_the_values():
+    profile = PROFILES["proved"]
+    values = np.random.default_rng(3).exponential(2.0, 2000)
+    state = state_with(profile, values, 10, 0, 6)
+    bounds = [at_step(profile, state, step) for step in (1, 2, 5, 100, 10**4, 10**8)]
+    assert bounds == sorted(bounds, reverse=True)
+    longer = state_with(profile, values + 0.1, 10, 0, 6)
+    assert at_step(profile, longer, 5) >= at_step(profile, state, 5)
+
+
+def test_before_any_run_the_bound_is_the_first_cap():
+    state = new_state(1, Rules(FIRST_CAP, math.inf, 100))
+    assert lower_bound(state, 0, 0.0) == FIRST_CAP

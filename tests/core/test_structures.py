@@ -1,0 +1,83 @@
+"""The sorted store, the queues, the slabs and the tournament, each against plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cunctator.core.check import check_state, queued, stored_runtimes
+from cunctator.core.queues import pop, push
+from cunctator.core.runtimes import below, insert
+from cunctator.core.state import Rules, grow, new_state, room_for_result
+from cunctator.core.tournament import ROOT, before, new_tournament, set_key
+
+
+@given(seed=st.integers(0, 2**32 - 1), owners=st.integers(1, 4), size=st.integers(1, 3000))
+@settings(max_examples=40)
+def test_store_keeps_everything_sorted(seed, owners, size):
+    random = np.random.default_rng(seed)
+    state = new_state(owners, Rules(1.0, np.inf, 10**6))
+    kept: list[list[float]] = [[] for _ in range(owners)]
+    values = random.choice([random.exponential(5.0, size), random.integers(0, 5, size) * 1.0])
+    for value in values:
+        owner = int(random.integers(owners))
+        if not room_for_result(state, owner):
+            state = grow(state, owner)
+        insert(state.runtimes, owner, value)
+        kept[owner].append(value)
+    for owner in range(owners):
+        np.testing.assert_array_equal(stored_runtimes(state, owner), sorted(kept[owner]))
+        limit = float(random.exponential(5.0))
+        count, total = below(state.runtimes, owner, limit)
+        low = [value for value in kept[owner] if value < limit]
+        assert count == len(low)
+        assert total == pytest.approx(sum(low))
+
+
+@given(seed=st.integers(0, 2**32 - 1), owners=st.integers(1, 3))
+@settings(max_examples=40)
+def test_queues_keep_the_lowest_level_at_the_head(seed, owners):
+    random = np.random.default_rng(seed)
+    state = new_state(owners, Rules(1.0, np.inf, 10**6))
+    plain: list[list[tuple[int, int]]] = [[] for _ in range(owners)]
+    for pair in range(500):
+        owner = int(random.integers(owners))
+        if random.random() < 0.6 or not plain[owner]:
+            level = pair // 100 + int(random.integers(2))
+            if not room_for_result(state, owner):
+                state = grow(state, owner)
+            push(state.queues, owner, pair, level)
+            plain[owner] = sorted([*plain[owner], (pair, level)], key=lambda entry: entry[1])
+        else:
+            assert pop(state.queues, owner) == plain[owner].pop(0)[0]
+        assert queued(state, owner) == plain[owner]
+
+
+@given(size=st.integers(1, 40), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_tournament_has_the_least_key_at_its_root(size, seed):
+    random = np.random.default_rng(seed)
+    tree = new_tournament(size)
+    keys = [(np.inf, np.inf)] * size
+    for _ in range(100):
+        index = int(random.integers(size))
+        keys[index] = (float(random.integers(4)), float(random.integers(3)))
+        set_key(tree, index, *keys[index])
+        least = min((*key, i) for i, key in enumerate(keys))
+        assert (tree.major[ROOT], tree.minor[ROOT], tree.winner[ROOT]) == least
+
+
+@given(*[st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))] * 2)
+def test_before_is_the_order_of_tuples(one, other):
+    ours = before(float(one[0]), float(one[1]), one[2], float(other[0]), float(other[1]), other[2])
+    assert ours == (one < other)
+
+
+def test_check_notices_a_broken_state():
+    state = new_state(3, Rules(1.0, np.inf, 10))
+    check_state(state)
+    state.testers.started[1] = 2
+    with pytest.raises(AssertionError, match="lost"):
+        check_state(state)

@@ -1,0 +1,151 @@
+"""The command as a user meets it: a process of its own, its output, its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+COMMAND = [str(Path(sys.executable).with_name("cunctator"))]
+
+
+def cunctator(*arguments, timeout=120):
+    words = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    random = np.random.default_rng(1)
+    runtimes = np.exp(random.normal([[0.0], [0.5], [1.0]], 1.0, (3, 400)))
+    path = tmp_path_factory.mktemp("table") / "runtimes.npz"
+    np.savez(path, runtimes=runtimes, configurations=["fast [b]", "middling", "slow"])
+    return path
+
+
+def test_simulate(table, tmp_path):
+    report = tmp_path / "result.json"
+    done = cunctator("simulate", table, "--first-cap", "10ms", "--cutoff", "1m", "--json", report)
+    assert done.returncode == 0, done.stderr
+    assert "proved optimal on this instance set" in done.stdout
+    assert "fast [b]" in done.stdout  # names are shown as they are, not read as markup
+    data = json.loads(report.read_text())
+    assert data["profile"] == "proved"
+    assert (data["configurations"], data["instances"]) == (3, 400)
+    assert data["incumbent"] == {"index": 0, "name": "fast [b]"}
+    assert data["stop"] == "proved optimal on this instance set"
+    assert data["trajectory"][-1][2] == 0
+    assert len(data["started"]) == 3
+    assert data["charged"] > data["charged_resumed"] > 0
+    assert data["steps"] > 400 and data["scheduler_seconds"] > 0
+
+
+def test_budget_and_seed(table, tmp_path):
+    report = tmp_path / "result.json"
+    done = cunctator("simulate", table, "--budget", "20s", "--seed", 3, "--json", report)
+    assert done.returncode == 0, done.stderr
+    assert "the budget is spent" in done.stdout
+    assert 20 <= json.loads(report.read_text())["charged"] < 80
+
+
+def test_demo(tmp_path):
+    report = tmp_path / "result.json"
+    done = cunctator("demo", "--json", report)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(report.read_text())
+    assert data["configurations"] == 200
+    assert data["stop"] == "proved optimal on this instance set"
+    assert "Most started of 200 configurations" in done.stdout
+
+
+def refused(*arguments, words):
+    done = cunctator(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    for word in words:
+        assert word in lines[0]
+
+
+def test_bad_input(table, tmp_path):
+    refused("simulate", tmp_path / "no.npz", words=["no.npz", "there is no such file"])
+    refused("simulate", table, "--profile", "bold", words=["profile is 'bold'", "paper, proved"])
+    refused("simulate", table, "--first-cap", "0s", words=["first_cap is 0.0"])
+    refused("simulate", table, "--first-cap", "soon", words=["--first-cap", "250ms"])
+    refused("simulate", table, "--cutoff", "1ms", words=["cutoff is 0.001", "first cap"])
+    refused("simulate", table, "--budget", "0", words=["budget is 0"])
+    refused("simulate", table, "--json", tmp_path / "no" / "r.json", words=["--json", "folder"])
+    ragged = tmp_path / "ragged.csv"
+    ragged.write_text("1,2\n3\n")
+    refused("simulate", ragged, words=["ragged.csv", "line 2"])
+
+
+def test_a_hostile_pickle_is_refused(tmp_path):
+    class Attack:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "executed"),)
+
+    path = tmp_path / "measurements.dump"
+    path.write_bytes(pickle.dumps({"a": Attack()}))
+    refused("simulate", path, words=["measurements.dump", "mkdir", "refused"])
+    assert not (tmp_path / "executed").exists()
+
+
+def test_ctrl_c_keeps_what_was_found(tmp_path):
+    path = tmp_path / "large.npz"
+    random = np.random.default_rng(0)
+    np.savez(path, runtimes=np.exp(random.normal(3, 2, (3000, 3000))))
+    report = tmp_path / "result.json"
+    words = [*COMMAND, "simulate", str(path), "--json", str(report)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(4.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    if report.exists():  # the signal came while it ran, not while it loaded
+        assert "interrupted" in out
+        assert json.loads(report.read_text())["stop"] == "interrupted"
+    else:
+        assert "interrupted before" in err
+
+
+def test_help_and_version():
+    assert "simulate" in cunctator("--help").stdout
+    assert cunctator("--version").stdout.startswith("cunctator 0.")
+    assert subprocess.run([sys.executable, "-m", "cunctator", "--version"], check=True)
+
+
+def test_importing_is_quick():
+    """Under 0.3 s, the best of five to be fair on a busy machine; no kernel is loaded for it."""
+    code = (
+        "import time; begun = time.perf_counter(); import cunctator;"
+        "print(time.perf_counter() - begun); import sys; assert 'numba' not in sys.modules"
+    )
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+        for _ in range(5)
+    ]
+    assert min(times) < 0.3
+
+
+def test_the_first_compilation_announces_itself(tmp_path):
+    """Not run to the end: a new cache folder makes it compile, and it says so within seconds."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    words = [*COMMAND, "demo"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               text=True, env=environment)  # fmt: skip
+    try:
+        assert "compiling the kernels" in process.stderr.readline()
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from cunctator.errors import InvalidSetting
+from cunctator.units import format_duration, parse_duration
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("250ms", 0.25), ("90s", 90), ("15m", 900), ("2h", 7200), ("3d", 259200), ("1.5 H", 5400),
+     ("30", 30), ("1e3s", 1000), (" .5s ", 0.5)],
+)  # fmt: skip
+def test_parse(text, seconds):
+    assert parse_duration(text, "--budget") == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "s", "-3s", "3 weeks", "1..2s", "nan", "inf", "1e999999x"])
+def test_refused(text):
+    with pytest.raises(InvalidSetting, match=r"--budget is .*expected a time such as"):
+        parse_duration(text, "--budget")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (0.0123, "12.3 ms"), (1.5, "1.5 s"), (119, "119 s"), (600, "10 m"),
+     (7200, "2 h"), (864000, "10 d")],
+)  # fmt: skip
+def test_format(seconds, text):
+    assert format_duration(seconds) == text
