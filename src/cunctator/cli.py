@@ -97,8 +97,8 @@ def demo(profile: ProfileName = "proved", seed: Seed = 0, json_file: JsonFile = 
         table = synthetic_table(seed=seed)
         console = Console()
         console.print(
-            "A made-up solver with 200 configurations, 1,000 instances of it recorded;"
-            " the search sees a runtime only by paying for it."
+            "A made-up solver: 200 configurations, 1,000 instances with 20 seeds each, all runtimes"
+            " recorded. The search sees a runtime only by paying for it."
         )
         result = watch(Simulation(table, profile=profile, seed=seed))
         console.print(history(result))

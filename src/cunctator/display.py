@@ -17,6 +17,7 @@ from cunctator.units import format_duration
 
 SHARES_SHOWN = (1e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 EPSILON_SHOWN = 0.5
+BAR_WIDTH = 14
 
 
 @contextmanager
@@ -76,21 +77,23 @@ def history(result: Result) -> RenderableType:
     """How good the answer was after each share of the table's cost, by the table's true means."""
     means = result.table.mean_runtimes
     cost = float(result.table.runtimes.sum())
-    grid = Grid(title="How the answer improved (true mean, known here since it is a table)")
-    for heading in ("charged", "share of table's cost", "answer's mean", "above the best"):
-        grid.add_column(heading, justify="right", no_wrap=True)
-    grid.add_column("")
+    answers = []
     for share in SHARES_SHOWN:
-        spent = share * cost
-        if spent > result.charged:
-            break
-        known = [index for charged, _, index in result.trajectory if charged <= spent]
-        if not known:
-            continue
-        excess = float(means[known[-1]] / means.min() - 1)
-        bar = "█" * min(30, math.ceil(excess * 30))
+        known = [index for charged, _, index in result.trajectory if charged <= share * cost]
+        if known and share * cost <= result.charged:
+            answers.append((share, float(means[known[-1]])))
+    grid = Grid(title="How the answer improved (true means, known here since it is a table)")
+    for heading in ("charged", "of table's cost", "answer's mean", "above the best"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    grid.add_column("", no_wrap=True)
+    worst = max((mean for _, mean in answers), default=0.0)
+    for share, mean in answers:
         grid.add_row(
-            format_duration(spent), f"{share:.3%}", _seconds(means[known[-1]]), f"{excess:.1%}", bar
+            format_duration(share * cost),
+            f"{share:.3%}",
+            _seconds(mean),
+            f"{mean / means.min() - 1:.1%}",
+            "█" * round(BAR_WIDTH * (mean - means.min()) / worst),
         )
     return grid
 

@@ -21,10 +21,11 @@ def parse_duration(text: str, setting: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration for people, in the largest unit that keeps it above one, to three figures."""
+    """A duration for people: the largest unit that keeps it above two, to three figures."""
     for unit in ("d", "h", "m"):
         if abs(seconds) >= 2 * SECONDS[unit]:
-            return f"{seconds / SECONDS[unit]:.3g} {unit}"
+            number = seconds / SECONDS[unit]
+            return f"{number:,.0f} {unit}" if abs(number) >= 100 else f"{number:.3g} {unit}"
     if seconds == 0 or abs(seconds) >= 1:
         return f"{seconds:.3g} s"
     return f"{seconds * 1000:.3g} ms"
