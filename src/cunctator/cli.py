@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import logging
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Find the fastest configuration of a solver, and say how close to the best it is.",
-    no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 INPUT_IS_WRONG, INTERRUPTED = 2, 130
+
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""What the options' parser raises; Typer carries its own copy of click and does not export it."""
 
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result here as JSON.")]
 ProfileName = Annotated[str, typer.Option(help="The constants of SPC: proved or paper.")]
@@ -38,13 +42,23 @@ Seed = Annotated[int, typer.Option(help="Seed of the order of the instances.")]
 
 
 def main() -> None:
-    """Entry point: errors that say what to do become one line and exit code 2."""
+    """Entry point: whatever is wrong with the input becomes one line and exit code 2."""
     logging.basicConfig(format="cunctator: %(message)s", level=logging.WARNING)
-    app()
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        message = error.format_message().rstrip(".")
+        typer.echo(f"cunctator: {message}; see cunctator --help", err=True)
+        code = INPUT_IS_WRONG
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("cunctator: interrupted before there was anything to report", err=True)
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 @app.callback(invoke_without_command=True)
 def top(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Cunctator: algorithm configuration by putting long runs off."""
@@ -53,6 +67,9 @@ def top(
 
         typer.echo(f"cunctator {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(INPUT_IS_WRONG)
 
 
 @app.command()
@@ -86,7 +103,11 @@ def simulate(
 
 
 @app.command()
-def demo(profile: ProfileName = "proved", seed: Seed = 0, json_file: JsonFile = None) -> None:
+def demo(
+    profile: ProfileName = "proved",
+    seed: Annotated[int, typer.Option(help="Seed of the made-up solver and the order.")] = 0,
+    json_file: JsonFile = None,
+) -> None:
     """Show it at work on a made-up solver: 200 configurations, 1,000 instances."""
     with readable_errors():
         from cunctator.demo.synthetic import synthetic_table
@@ -113,8 +134,7 @@ def watch(simulation: Simulation) -> Result:
     console = Console(stderr=True)
     if not console.is_terminal:
         return simulation.run()
-    whole = 2.0 * float(simulation.table.runtimes.sum())
-    with progress_display(console, min(simulation.budget, whole)) as update:
+    with progress_display(console, simulation.budget) as update:
         return simulation.run(update)
 
 
@@ -143,12 +163,9 @@ def check_writable(json_file: Path | None) -> None:
 
 @contextmanager
 def readable_errors() -> Iterator[None]:
-    """Turn errors that say what to do into one line and exit code 2; Ctrl-C into exit code 130."""
+    """Turn errors that say what to do into one line and exit code 2."""
     try:
         yield
     except CunctatorError as error:
         typer.echo(f"cunctator: {error}", err=True)
         raise typer.Exit(INPUT_IS_WRONG) from None
-    except KeyboardInterrupt:
-        typer.echo("cunctator: interrupted before there was anything to report", err=True)
-        raise typer.Exit(INTERRUPTED) from None

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
 from cunctator.core.guarantee import appendix_delta
-from cunctator.simulation import Result, Simulation
+from cunctator.records import StopReason
+from cunctator.simulation import BEST_SHOWN, Result, Simulation
 from cunctator.units import format_duration
 
 SHARES_SHOWN = (1e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -21,26 +22,26 @@ BAR_WIDTH = 14
 
 
 @contextmanager
-def progress_display(console: Console, total: float) -> Iterator[Callable[[Simulation], None]]:
-    """A live line that the yielded function updates; `total` is the charged time it may take."""
+def progress_display(console: Console, budget: float) -> Iterator[Callable[[Simulation], None]]:
+    """A live line that the yielded function updates; the bar fills towards the budget, if any."""
+    name_width = max(12, console.width - 62)
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.fields[step]:>11,} runs"),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[spent]:>8} charged"),
-        TextColumn("best: {task.fields[best]}", markup=False),
+        BarColumn(bar_width=14),
+        TaskProgressColumn() if math.isfinite(budget) else TextColumn(""),
+        TextColumn("{task.fields[step]:>11,} runs {task.fields[spent]:>8} charged, best"),
+        TextColumn("{task.fields[best]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as progress:
+        total = budget if math.isfinite(budget) else None
         task = progress.add_task("", total=total, step=0, spent="0 s", best="")
 
         def update(simulation: Simulation) -> None:
             progress.update(
                 task,
-                completed=min(simulation.charged, total),
+                completed=min(simulation.charged, budget),
                 step=simulation.steps,
                 spent=format_duration(simulation.charged),
-                best=shorten(simulation.table.configurations[simulation.incumbent]),
+                best=shorten(simulation.table.configurations[simulation.incumbent], name_width),
             )
 
         yield update
@@ -48,48 +49,66 @@ def progress_display(console: Console, total: float) -> Iterator[Callable[[Simul
 
 def summary(result: Result) -> RenderableType:
     """The final table of the best five, and the story around it."""
-    table = result.table
-    grid = Grid(title=f"Most started of {len(table.configurations):,} configurations")
+    names = result.table.configurations
+    grid = Grid(title=f"The {min(BEST_SHOWN, len(names))} most started of {len(names):,}")
     grid.add_column("configuration", overflow="fold")
-    for heading in ("started", "known mean", "lower bound", "share of time"):
+    for heading in ("started", "known mean", "known to", "lower bound", "of time"):
         grid.add_column(heading, justify="right", no_wrap=True)
-    for rank, standing in enumerate(result.ranking()[:5]):
+    for rank, standing in enumerate(result.ranking()[:BEST_SHOWN]):
+        exact = standing.exact
         grid.add_row(
-            Text(table.configurations[standing.configuration]),
+            Text(names[standing.configuration]),
             f"{standing.started:,}",
-            _seconds(standing.mean),
+            _seconds(standing.mean) if exact else f"≥ {_seconds(standing.mean)}",
+            "the end" if exact else _seconds(standing.known_cap),
             _seconds(standing.lower),
-            f"{standing.charged / result.charged:.1%}" if result.charged else "-",
+            f"{standing.charged / result.charged:.2%}" if result.charged else "-",
             style="bold" if rank == 0 else None,
         )
-    lines = [
-        f"Stopped: {result.stop.value}.",
+    lines = [f"Answer: {result.name}", *_story(result)]
+    return Group(grid, *(Text(line) for line in lines))
+
+
+def _story(result: Result) -> Iterator[str]:
+    """What happened, in sentences."""
+    exact = sum(standing.exact for standing in result.standings)
+    others = len(result.standings) - exact
+    if result.stop is StopReason.PROVED_OPTIMAL and others:
+        yield (
+            f"Stopped: {result.stop.value}: {exact:,} were run to the end,"
+            f" the lower bounds of the other {others:,} are not below the answer's mean."
+        )
+    else:
+        yield f"Stopped: {result.stop.value}."
+        if result.stop is not StopReason.PROVED_OPTIMAL:
+            yield _appendix_line(result)
+    yield (
         f"{result.steps:,} runs charged {format_duration(result.charged)} of target time"
         f" ({format_duration(result.charged_resumed)} had runs been resumed);"
-        f" the whole table costs {format_duration(float(table.runtimes.sum()))}.",
-        _appendix_line(result),
-        f"Computed in {format_duration(result.scheduler_seconds)}.",
-    ]
-    return Group(grid, *(Text(line) for line in lines))
+        f" running everything once takes {format_duration(result.whole_cost)}."
+    )
+    if float(result.table.runtimes.max()) <= result.first_cap:
+        yield "No run takes longer than the first cap: nothing tells these apart; lower it."
+    yield f"Computed in {format_duration(result.scheduler_seconds)}."
 
 
 def history(result: Result) -> RenderableType:
     """How good the answer was after each share of the table's cost, by the table's true means."""
     means = result.table.mean_runtimes
-    cost = float(result.table.runtimes.sum())
     answers = []
     for share in SHARES_SHOWN:
-        known = [index for charged, _, index in result.trajectory if charged <= share * cost]
-        if known and share * cost <= result.charged:
+        spent = share * result.whole_cost
+        known = [index for charged, _, index in result.trajectory if charged <= spent]
+        if known and spent <= result.charged:
             answers.append((share, float(means[known[-1]])))
-    grid = Grid(title="How the answer improved (true means, known here since it is a table)")
+    grid = Grid(title="How good the answer was (true means, known here since it is a table)")
     for heading in ("charged", "of table's cost", "answer's mean", "above the best"):
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("", no_wrap=True)
     worst = max((mean for _, mean in answers), default=0.0)
     for share, mean in answers:
         grid.add_row(
-            format_duration(share * cost),
+            format_duration(share * result.whole_cost),
             f"{share:.3%}",
             _seconds(mean),
             f"{mean / means.min() - 1:.1%}",
@@ -98,7 +117,7 @@ def history(result: Result) -> RenderableType:
     return grid
 
 
-def shorten(name: str, width: int = 40) -> str:
+def shorten(name: str, width: int) -> str:
     """A name that fits on a progress line."""
     return name if len(name) <= width else name[: width - 1] + "…"
 
@@ -108,12 +127,14 @@ def _seconds(value: float) -> str:
 
 
 def _appendix_line(result: Result) -> str:
+    if result.profile != "proved":
+        return "The appendix lemma is offered for the profile `proved` only."
     best = result.standings[result.incumbent]
     configurations = len(result.standings)
     claim = appendix_delta(EPSILON_SHOWN, best.started, result.steps, configurations)
-    if result.profile != "proved" or claim is None:
+    if claim is None:
         return f"Appendix lemma at epsilon = {EPSILON_SHOWN:g}: no guarantee yet."
     return (
-        f"Appendix lemma: epsilon = {claim.epsilon:g}, delta = {claim.delta:.3g}"
-        f" with probability {math.floor(claim.probability * 1e4) / 1e4:.2%}."
+        f"Appendix lemma: the answer is (epsilon = {claim.epsilon:g}, delta = {claim.delta:.3g})"
+        f"-optimal with probability {math.floor(claim.probability * 1e4) / 1e4:.2%}."
     )

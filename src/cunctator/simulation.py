@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,8 @@ from cunctator.records import StopReason
 from cunctator.target.table import Table, make_table
 
 GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
+
+BEST_SHOWN = 5
 
 SLICE = 200_000
 """Steps between two looks at the progress display and at Ctrl-C: about a fifth of a second."""
@@ -129,7 +132,20 @@ class Result:
 
     def ranking(self) -> list[Standing]:
         """All configurations, the recommended one first, then the next best answers."""
-        return sorted(self.standings, key=lambda s: (-s.started, s.mean, s.configuration))
+        return sorted(
+            self.standings, key=lambda s: (-s.started, -s.completed, s.mean, s.configuration)
+        )
+
+    @property
+    def whole_cost(self) -> float:
+        """Seconds of target time that running the whole table once would take."""
+        return float(np.minimum(self.table.runtimes, self.cutoff or math.inf).sum())
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result: {self.name!r} after {self.steps:,} runs"
+            f" and {self.charged:,.6g} s, {self.stop.value}>"
+        )
 
     def as_data(self) -> dict[str, object]:
         """The result as plain data, for JSON."""
@@ -147,8 +163,19 @@ class Result:
             "incumbent": {"index": self.incumbent, "name": self.name},
             "trajectory": [list(change) for change in self.trajectory],
             "started": [standing.started for standing in self.standings],
+            "best": [self._row(standing) for standing in self.ranking()[:BEST_SHOWN]],
             "scheduler_seconds": self.scheduler_seconds,
         }
+
+    def _row(self, standing: Standing) -> dict[str, object]:
+        """One line of the final table."""
+        row: dict[str, object] = {
+            "index": standing.configuration,
+            "name": self.table.configurations[standing.configuration],
+        }
+        for field in ("started", "completed", "mean", "lower", "known_cap", "exact", "charged"):
+            row[field] = getattr(standing, field)
+        return row
 
 
 class Simulation:
@@ -283,6 +310,8 @@ def simulate(
     proved optimal on the table's instances, or before the first run that would start after
     `budget` seconds of target time have been charged.
     """
+    if isinstance(table, str | PathLike):
+        raise InvalidSetting("table", table, "expected a Table; use load_table to read a file")
     whole = table if isinstance(table, Table) else make_table(table)
     simulation = Simulation(
         whole, profile=profile, first_cap=first_cap, cutoff=cutoff, budget=budget, seed=seed

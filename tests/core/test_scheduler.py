@@ -172,7 +172,8 @@ def test_invariants_under_any_interleaving(
         scheduler.check()
         started = [s.started for s in map(scheduler.standing, range(configurations))]
         means = [s.mean for s in map(scheduler.standing, range(configurations))]
-        best = min(range(configurations), key=lambda i: (-started[i], means[i], i))
+        completed = scheduler.state.testers.completed
+        best = min(range(configurations), key=lambda i: (-started[i], -completed[i], means[i], i))
         assert scheduler.recommend() == best
         # Invariant 1 against our own book: active pairs are exactly the first `started`.
         for i in range(configurations):

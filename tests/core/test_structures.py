@@ -11,7 +11,7 @@ from cunctator.core.check import check_state, queued, stored_runtimes
 from cunctator.core.queues import pop, push
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import Rules, grow, new_state, room_for_result
-from cunctator.core.tournament import ROOT, before, new_tournament, set_key
+from cunctator.core.tournament import ROOT, new_tournament, set_key
 
 
 @given(seed=st.integers(0, 2**32 - 1), owners=st.integers(1, 4), size=st.integers(1, 3000))
@@ -60,19 +60,13 @@ def test_queues_keep_the_lowest_level_at_the_head(seed, owners):
 def test_tournament_has_the_least_key_at_its_root(size, seed):
     random = np.random.default_rng(seed)
     tree = new_tournament(size)
-    keys = [(np.inf, np.inf)] * size
+    keys = [(np.inf, np.inf, np.inf)] * size
     for _ in range(100):
         index = int(random.integers(size))
-        keys[index] = (float(random.integers(4)), float(random.integers(3)))
+        keys[index] = tuple(random.integers(3, size=3).astype(float))
         set_key(tree, index, *keys[index])
         least = min((*key, i) for i, key in enumerate(keys))
-        assert (tree.major[ROOT], tree.minor[ROOT], tree.winner[ROOT]) == least
-
-
-@given(*[st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))] * 2)
-def test_before_is_the_order_of_tuples(one, other):
-    ours = before(float(one[0]), float(one[1]), one[2], float(other[0]), float(other[1]), other[2])
-    assert ours == (one < other)
+        assert (*tree.keys[ROOT], tree.winner[ROOT]) == least
 
 
 def test_check_notices_a_broken_state():

@@ -44,6 +44,8 @@ def test_simulate(table, tmp_path):
     assert data["stop"] == "proved optimal on this instance set"
     assert data["trajectory"][-1][2] == 0
     assert len(data["started"]) == 3
+    assert [row["index"] for row in data["best"]] == [0, 1, 2]
+    assert data["best"][0]["exact"] and data["best"][0]["mean"] == data["best"][0]["lower"]
     assert data["charged"] > data["charged_resumed"] > 0
     assert data["steps"] > 400 and data["scheduler_seconds"] > 0
 
@@ -63,7 +65,8 @@ def test_demo(tmp_path):
     data = json.loads(report.read_text())
     assert data["configurations"] == 200
     assert data["stop"] == "proved optimal on this instance set"
-    assert "Most started of 200 configurations" in done.stdout
+    assert "The 5 most started of 200" in done.stdout
+    assert "Answer: restarts=glucose decay=0.95 phase=saved preprocess=yes" in done.stdout
 
 
 def refused(*arguments, words):
@@ -84,6 +87,10 @@ def test_bad_input(table, tmp_path):
     refused("simulate", table, "--cutoff", "1ms", words=["cutoff is 0.001", "first cap"])
     refused("simulate", table, "--budget", "0", words=["budget is 0"])
     refused("simulate", table, "--json", tmp_path / "no" / "r.json", words=["--json", "folder"])
+    refused("simulate", table, "--seed", "x", words=["--seed", "integer"])
+    refused("simulate", words=["table"])
+    refused("simulate", table, "--sneed", "1", words=["--sneed"])
+    refused("stimulate", words=["stimulate"])
     ragged = tmp_path / "ragged.csv"
     ragged.write_text("1,2\n3\n")
     refused("simulate", ragged, words=["ragged.csv", "line 2"])
@@ -121,6 +128,7 @@ def test_ctrl_c_keeps_what_was_found(tmp_path):
 
 def test_help_and_version():
     assert "simulate" in cunctator("--help").stdout
+    assert cunctator().returncode == 2
     assert cunctator("--version").stdout.startswith("cunctator 0.")
     assert subprocess.run([sys.executable, "-m", "cunctator", "--version"], check=True)
 

@@ -102,11 +102,12 @@ def test_csv(tmp_path, text, configurations, instances):
         ("\n\n", ["the table is empty"]),
         ("name,x\n", ["the table is empty"]),
         ("1,2\n3\n", ["line 2", "1 cells where the first line has 2"]),
-        ("x,y\n1,2\n3,oops\n", ["line 3, column 2", "'oops' is not a number"]),
+        ("x,y\n1,2\n3,oops\n", ["line 3, column 2", "'oops' is not a runtime"]),
         ("x,y\n1,2\n3,\n", ["line 3, column 2", "empty cell"]),
-        ("x,y\n1,2\n3,nan\n", ["row 2, column 2", "runtime is nan"]),
-        ("x,y\n1,inf\n", ["row 1, column 2", "runtime is inf"]),
-        ("x,y\n1,-2\n", ["row 1, column 2", "runtime is -2"]),
+        ("x,y\n1,2\n3,nan\n", ["line 3, column 2", "'nan' is not a runtime"]),
+        ("x,y\n1,inf\n", ["line 2, column 2", "'inf' is not a runtime"]),
+        ("x,y\n1,-2\n", ["line 2, column 2", "'-2' is not a runtime"]),
+        ("a;b\n1;2\n", ["line 1", "separate the cells by commas"]),
         ("a,1\na,2\n", ["row 2", "configuration name 'a' is that of row 1 too"]),
     ],
 )
@@ -206,6 +207,7 @@ def test_measurements_execute_nothing(tmp_path, protocol):
     [
         ({}, ["not a dict with entries"]),
         ([1.0], ["not a dict"]),
+        ("text", ["not a dict"]),
         ({"a": [1.0], "b": [1.0, 2.0]}, ["entry 2, 'b'", "2 runtimes where the first entry has 1"]),
         ({"a": "text"}, ["entry 1, 'a'", "not a list of numbers"]),
         ({"a": [1.0, "x"]}, ["not a list of numbers"]),
@@ -222,6 +224,13 @@ def test_measurements_broken(tmp_path, data, words):
     path = tmp_path / "measurements.dump"
     path.write_bytes(pickle.dumps(data, 2))
     refused(path, *words)
+
+
+def test_not_a_known_format(tmp_path):
+    for text in ("configuration a", "import numpy", "[1, 2]", "", "\x93NUMPY"):
+        path = tmp_path / "table.txt"
+        path.write_text(text, encoding="latin-1")
+        refused(path, "not a format that is known", ".csv")
 
 
 def test_measurements_truncated_or_garbled(tmp_path):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cunctator.core.bounds import PROFILES, Profile, cap_at, lower_bound, mean_runtime
+from cunctator.core.bounds import PROFILES, Profile, cap_at, is_exact, lower_bound, mean_runtime
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.slabs import NONE
@@ -38,10 +38,11 @@ from cunctator.core.tester import (
     begin,
     finish,
     next_kind,
+    rank_answer,
     rekey,
     update,
 )
-from cunctator.core.tournament import ROOT, before, set_key
+from cunctator.core.tournament import ROOT
 from cunctator.errors import InvalidSetting, UnknownRun
 from cunctator.records import Outcome, Run, Status, StopReason
 
@@ -58,25 +59,24 @@ def rekey_all(state: State) -> None:
     """Set every key from scratch."""
     for index in range(state.testers.started.size):
         rekey(state, index)
-        started = float(state.testers.started[index])
-        set_key(state.by_answer, index, -started, mean_runtime(state, index))
+        rank_answer(state, index)
 
 
 @compiled
 def choose(state: State) -> int:
     """The configuration of least (lower bound, started, index) at the next step; WAIT, FINISHED."""
     step = state.step[0] + 1
-    while state.by_expiry.major[ROOT] < step:
+    while state.by_expiry.keys[ROOT, 0] < step:
         expired = state.by_expiry.winner[ROOT]
         patience = state.testers.patience
         patience[expired] = max(MOST_PATIENT, patience[expired] - 1)
         rekey(state, expired)
-    if state.by_lower.minor[ROOT] == BLOCKED:
+    if state.by_lower.keys[ROOT, 1] == BLOCKED:
         return WAIT
     best = state.by_lower.winner[ROOT]
     log_step = math.log(step)
     bound = lower_bound(state, best, log_step)
-    if bound > state.by_lower.major[ROOT]:
+    if bound > state.by_lower.keys[ROOT, 0]:
         best = _contest(state, best, bound, log_step)
     if next_kind(state, best) != NOTHING:
         return int(best)
@@ -91,6 +91,18 @@ def choose(state: State) -> int:
 
 
 @compiled
+def _before(
+    bound: float, started: float, index: int, rival_bound: float, rival_started: float, rival: int
+) -> bool:
+    """Whether the first comes strictly before the second: by bound, started, then index."""
+    if bound != rival_bound:
+        return bound < rival_bound
+    if started != rival_started:
+        return started < rival_started
+    return index < rival
+
+
+@compiled
 def _contest(state: State, best: int, bound: float, log_step: float) -> int:
     """Look at every configuration whose key is not above the best bound so far.
 
@@ -98,7 +110,7 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
     the best bound; a key never exceeds the bound itself, so whatever is left out cannot win.
     """
     tree, started = state.by_lower, state.testers.started
-    leaves = tree.major.size >> 1
+    leaves = tree.winner.size >> 1
     node = leaves + best
     stack = state.scratch
     while node > ROOT:
@@ -107,8 +119,8 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
             height -= 1
             place = stack[height]
             rival = tree.winner[place]
-            if not before(
-                tree.major[place], tree.minor[place], rival, bound, float(started[best]), best
+            if not _before(
+                tree.keys[place, 0], tree.keys[place, 1], rival, bound, started[best], best
             ):
                 continue
             if place < leaves:
@@ -116,7 +128,7 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
                 height += 2
                 continue
             rival_bound = lower_bound(state, rival, log_step)
-            if before(rival_bound, float(started[rival]), rival, bound, float(started[best]), best):
+            if _before(rival_bound, started[rival], rival, bound, started[best], best):
                 best, rival, bound = rival, best, rival_bound
             state.testers.patience[rival] = min(LEAST_PATIENT, state.testers.patience[rival] + 1)
             rekey(state, rival)
@@ -153,10 +165,15 @@ class Standing:
 
     configuration: int
     started: int
+    completed: int
     mean: float
     """Mean of min(runtime, known cap) over all started runs; infinite after a crash, no cutoff."""
     lower: float
+    """The lower bound on the mean that the search goes by."""
     known_cap: float
+    """Every started run is known up to here."""
+    exact: bool
+    """Whether all pairs of a finite set have been run to their end: the mean is the true mean."""
     charged: float
 
 
@@ -212,6 +229,8 @@ class Scheduler:
         """Take the outcome of a run that was asked for. Results may come in any order."""
         if run.number not in self._slot_of_run:
             raise UnknownRun(run.number)
+        if outcome.status not in STATUS_CODE:
+            raise InvalidSetting("status", outcome.status, "expected a Status, e.g. Status.SOLVED")
         if not (math.isfinite(outcome.seconds) and outcome.seconds >= 0):
             raise InvalidSetting("seconds", outcome.seconds, "expected a finite time, 0 or more")
         slot = self._slot_of_run.pop(run.number)
@@ -222,7 +241,7 @@ class Scheduler:
         finish_flight(self.profile, self.state, slot, code, float(outcome.seconds))
 
     def recommend(self) -> int:
-        """The answer at this moment: most started, ties to the lower mean, then the lower index."""
+        """The answer at this moment: see `tester.rank_answer`."""
         return int(self.state.by_answer.winner[ROOT])
 
     def standing(self, configuration: int) -> Standing:
@@ -250,9 +269,11 @@ def standing(state: State, index: int) -> Standing:
     return Standing(
         configuration=index,
         started=int(state.testers.started[index]),
+        completed=int(state.testers.completed[index]),
         mean=mean_runtime(state, index),
         lower=lower_bound(state, index, log_step),
         known_cap=cap_at(state.rules, state.testers.known_level[index]),
+        exact=is_exact(state, index),
         charged=float(state.testers.charged[index]),
     )
 

@@ -92,11 +92,11 @@ class State(NamedTuple):
     queues: Queues
     flights: Flights
     by_lower: Tournament
-    """Keys (a value the lower bound does not fall below before the key expires, started)."""
+    """Keys (a value the lower bound does not fall below before the key expires, started, 0)."""
     by_expiry: Tournament
-    """Keys (last step for which the key in `by_lower` holds, 0)."""
+    """Keys (last step for which the key in `by_lower` holds, 0, 0)."""
     by_answer: Tournament
-    """Keys (-started, mean): its winner is the recommendation."""
+    """Keys (-started, -completed, mean): its winner is the recommendation."""
     step: NDArray[np.int64]
     """One number, t: runs asked for so far."""
     scratch: NDArray[np.int64]

@@ -124,7 +124,7 @@ def update(profile: Profile, state: State, index: int, only_retried: bool) -> No
 
     `only_retried` says that all that happened since the last update is one retry, begun and
     finished. That changes nothing that is known below the known cap, so nothing needs to be
-    computed unless it raised that cap or was the last run of all.
+    computed but the rank, unless it raised that cap or was the last run of all.
     """
     testers = state.testers
     level = reachable_level(state, index)
@@ -133,20 +133,33 @@ def update(profile: Profile, state: State, index: int, only_retried: bool) -> No
         count, total = below(state.runtimes, index, cap_at(state.rules, level))
         testers.below_count[index], testers.below_sum[index] = count, total
     elif only_retried and not is_exact(state, index):
+        rank_answer(state, index)
         return
     measure_areas(profile, state, index)
     rekey(state, index)
-    started = float(testers.started[index])
-    set_key(state.by_answer, index, -started, mean_runtime(state, index))
+    rank_answer(state, index)
 
 
 @compiled
 def rekey(state: State, index: int) -> None:
     """Set the scheduling keys of one configuration for the steps from the next one on."""
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
-        set_key(state.by_lower, index, float("inf"), BLOCKED)
-        set_key(state.by_expiry, index, float("inf"), 0.0)
+        set_key(state.by_lower, index, float("inf"), BLOCKED, 0.0)
+        set_key(state.by_expiry, index, float("inf"), 0.0, 0.0)
         return
     key, last = lasting_lower_bound(state, index, state.step[0] + 1)
-    set_key(state.by_lower, index, key, float(state.testers.started[index]))
-    set_key(state.by_expiry, index, last, 0.0)
+    set_key(state.by_lower, index, key, float(state.testers.started[index]), 0.0)
+    set_key(state.by_expiry, index, last, 0.0, 0.0)
+
+
+@compiled
+def rank_answer(state: State, index: int) -> None:
+    """Rank one configuration as an answer: most started, then most completed, then least mean.
+
+    The paper's score is the number started. Ties are the rule at first and again when a finite set
+    has been started whole. Means cannot break them alone: a mean is known up to the known cap only,
+    so the slowest configuration, known to the shortest cap, would have the least.
+    """
+    testers = state.testers
+    started, completed = float(testers.started[index]), float(testers.completed[index])
+    set_key(state.by_answer, index, -started, -completed, mean_runtime(state, index))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ from cunctator.errors import InvalidTable
 from cunctator.target.table import Table, make_table
 
 FIX = "give a dict of lists of runtimes, or save the table as .npz instead"
+
+
+OPENING = re.compile(rb"\x80|\(d|}|c[\w.]+\n[\w.]+\n|\x1f\x8b")
+"""How a pickle begins: protocols 2 and later, a dict in 0 and 1, a global; and a gzip file."""
 
 
 class _Refused(pickle.UnpicklingError):
@@ -97,6 +102,9 @@ class _Reader(pickle._Unpickler):
 def load(path: Path) -> Table:
     """The table in a measurements dump."""
     raw = path.read_bytes()
+    if not OPENING.match(raw):
+        fix = "name the file .npz, .csv, .csv.gz or .parquet, or give an ASlib folder"
+        raise InvalidTable(path, "not a format that is known", fix)
     try:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
@@ -104,7 +112,7 @@ def load(path: Path) -> Table:
     except _Refused as error:
         raise InvalidTable(path, f"the pickle asks for {error}; refused", FIX) from None
     except Exception as error:  # a broken pickle makes the unpickler raise anything at all
-        problem = f"neither a known format nor a complete pickle ({error})"
+        problem = f"not a complete pickle ({error})"
         raise InvalidTable(path, problem, FIX) from None
     if not isinstance(data, dict) or not data:
         raise InvalidTable(path, "the pickle is not a dict with entries", FIX)

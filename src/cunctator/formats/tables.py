@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import TextIO
 import numpy as np
 
 from cunctator.errors import InvalidTable, MissingExtra
-from cunctator.target.table import Table, make_table
+from cunctator.target.table import LONGEST, Table, make_table
 
 NAME_LABELS = {"", "configuration", "config", "name", "algorithm", "solver"}
 """Headings that mark the first column as names."""
@@ -64,6 +65,8 @@ def load_csv(path: Path) -> Table:
         label_column = instances[0].strip().lower() in NAME_LABELS
     if not rows:
         raise InvalidTable(path, "the table is empty", NOT_EMPTY)
+    if len(rows[0][1]) == 1 and any(mark in rows[0][1][0] for mark in ";\t"):
+        raise InvalidTable(path, "one cell a line", "separate the cells by commas", "line 1")
     label_column = label_column or any(not _is_number(cells[0]) for _, cells in rows)
     first = 1 if label_column else 0
     names = [cells[0].strip() for _, cells in rows] if label_column else None
@@ -128,6 +131,10 @@ def _is_number(cell: str) -> bool:
     return True
 
 
+def _is_runtime(cell: str) -> bool:
+    return _is_number(cell) and 0 <= float(cell) <= LONGEST
+
+
 def _is_heading(cells: list[str]) -> bool:
     """Whether the first line names the instances: its cells, but for the first, are not numbers."""
     known_label = cells[0].strip().lower() in NAME_LABELS
@@ -136,10 +143,12 @@ def _is_heading(cells: list[str]) -> bool:
 
 def _numbers(path: Path, line: int, cells: list[str], first: int) -> list[float]:
     try:
-        return [float(cell) for cell in cells[first:]]
+        numbers = [float(cell) for cell in cells[first:]]
+        if min(numbers) >= 0 and max(numbers) <= LONGEST and not math.isnan(sum(numbers)):
+            return numbers
     except ValueError:
-        column = next(k for k, cell in enumerate(cells) if k >= first and not _is_number(cell))
-        problem = f"{cells[column]!r} is not a number" if cells[column].strip() else "empty cell"
-        fix = "give seconds; write runs that were not solved as the cutoff"
-        where = f"line {line}, column {column + 1}"
-        raise InvalidTable(path, problem, fix, where) from None
+        pass
+    column = next(k for k in range(first, len(cells)) if not _is_runtime(cells[k]))
+    problem = f"{cells[column][:40]!r} is not a runtime" if cells[column].strip() else "empty cell"
+    fix = "give seconds, 0 or more; write runs that were not solved as the cutoff"
+    raise InvalidTable(path, problem, fix, f"line {line}, column {column + 1}")

@@ -30,6 +30,10 @@ class Table:
     source: str = ""
     """Where it came from, for messages."""
 
+    def __repr__(self) -> str:
+        rows, columns = self.runtimes.shape
+        return f"<Table: {rows:,} configurations by {columns:,} instances, cutoff {self.cutoff}>"
+
     @property
     def mean_runtimes(self) -> NDArray[np.float64]:
         """The true mean of each configuration over the table, runs cut off at the cutoff."""
