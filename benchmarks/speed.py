@@ -79,10 +79,12 @@ def measure_ours(table: Table, profile: str, most_steps: int) -> tuple[Simulatio
         simulation = Simulation(table, profile=profile, first_cap=FIRST_CAP, seed=repeats)
         while simulation.stop is None and simulation.steps < most_steps:
             simulation.advance(min(SLICE, most_steps - simulation.steps))
+        if repeats == 0:
+            first = simulation
         steps += simulation.steps
         seconds += simulation.scheduler_seconds
         repeats += 1
-    return simulation, seconds / steps
+    return first, seconds / steps
 
 
 def measure_plain(table: Table, profile: str) -> tuple[int, float]:
@@ -141,7 +143,11 @@ def main() -> None:
                 words = [sys.executable, __file__, str(configurations), profile]
                 done = subprocess.run(words, check=True, capture_output=True, text=True)
             rows.append(json.loads(done.stdout))
-            console.print("  ".join(cells(rows[-1], rows)))
+            row = rows[-1]
+            console.print(
+                f"{profile}, n = {configurations:,}: {row['steps_per_second']:,.0f} steps a second,"
+                f" {row['ratio']:,.0f} times plain Python"
+            )
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / "speed.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
