@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cunctator.core.certificate import Certificate as Certificate
     from cunctator.core.guarantee import appendix_delta as appendix_delta
     from cunctator.core.guarantee import appendix_epsilon as appendix_epsilon
     from cunctator.core.scheduler import Scheduler as Scheduler
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cunctator.target.table import make_table as make_table
 
 HOME = {
+    "Certificate": "core.certificate",
     "CunctatorError": "errors",
     "Outcome": "records",
     "Result": "simulation",

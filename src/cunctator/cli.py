@@ -37,7 +37,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 """What the options' parser raises; Typer carries its own copy of click and does not export it."""
 
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result here as JSON.")]
-ProfileName = Annotated[str, typer.Option(help="The constants of SPC: proved or paper.")]
+ProfileName = Annotated[str, typer.Option(help="The bounds of SPC: tight, proved or paper.")]
 Seed = Annotated[int, typer.Option(help="Seed of the order of the instances.")]
 
 
@@ -75,11 +75,16 @@ def top(
 @app.command()
 def simulate(
     table: Annotated[Path, typer.Argument(help="Recorded runtimes: see the guide for formats.")],
-    profile: ProfileName = "proved",
+    profile: ProfileName = "tight",
     first_cap: Annotated[str, typer.Option(help="Shortest cap, e.g. 100ms.")] = "100ms",
     cutoff: Annotated[str | None, typer.Option(help="Longest cap; default: the table's.")] = None,
     budget: Annotated[str | None, typer.Option(help="Target time to spend, e.g. 10d.")] = None,
     seed: Seed = 0,
+    confidence: Annotated[float, typer.Option(help="Of everything that is certified.")] = 0.95,
+    epsilon: Annotated[
+        float | None, typer.Option(help="With --delta: stop when this is certified.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="With --epsilon: see there.")] = None,
     json_file: JsonFile = None,
 ) -> None:
     """Run SPC on recorded runtimes."""
@@ -96,6 +101,8 @@ def simulate(
             cutoff=None if cutoff is None else parse_duration(cutoff, "--cutoff"),
             budget=math.inf if budget is None else parse_duration(budget, "--budget"),
             seed=seed,
+            confidence=confidence,
+            stop_at=target(epsilon, delta),
         )
         result = watch(simulation)
         Console().print(summary(result))
@@ -104,7 +111,7 @@ def simulate(
 
 @app.command()
 def demo(
-    profile: ProfileName = "proved",
+    profile: ProfileName = "tight",
     seed: Annotated[int, typer.Option(help="Seed of the made-up solver and the order.")] = 0,
     json_file: JsonFile = None,
 ) -> None:
@@ -153,6 +160,16 @@ def finish(result: Result, json_file: Path | None) -> None:
             ) from None
     if result.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def target(epsilon: float | None, delta: float | None) -> tuple[float, float] | None:
+    """Both or neither of --epsilon and --delta."""
+    if epsilon is None and delta is None:
+        return None
+    if epsilon is None or delta is None:
+        missing = "--epsilon" if epsilon is None else "--delta"
+        raise InvalidSetting(missing, None, "give both --epsilon and --delta, or neither")
+    return epsilon, delta
 
 
 def check_writable(json_file: Path | None) -> None:

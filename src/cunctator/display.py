@@ -11,13 +11,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cunctator.core.guarantee import appendix_delta
-from cunctator.records import StopReason
 from cunctator.simulation import BEST_SHOWN, Result, Simulation
+from cunctator.statement import headline, versus_default
 from cunctator.units import format_duration
 
-SHARES_SHOWN = (1e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-EPSILON_SHOWN = 0.5
+SHARES_SHOWN = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 BAR_WIDTH = 14
 
 
@@ -71,17 +69,10 @@ def summary(result: Result) -> RenderableType:
 
 def _story(result: Result) -> Iterator[str]:
     """What happened, in sentences."""
-    exact = sum(standing.exact for standing in result.standings)
-    others = len(result.standings) - exact
-    if result.stop is StopReason.PROVED_OPTIMAL and others:
-        yield (
-            f"Stopped: {result.stop.value}: {exact:,} were run to the end,"
-            f" the lower bounds of the other {others:,} are not below the answer's mean."
-        )
-    else:
-        yield f"Stopped: {result.stop.value}."
-        if result.stop is not StopReason.PROVED_OPTIMAL:
-            yield _appendix_line(result)
+    yield f"Stopped: {result.stop.value}."
+    yield headline(result.certificate)
+    if len(result.standings) > 1:
+        yield versus_default(result.certificate)
     yield (
         f"{result.steps:,} runs charged {format_duration(result.charged)} of target time"
         f" ({format_duration(result.charged_resumed)} had runs been resumed);"
@@ -101,7 +92,7 @@ def history(result: Result) -> RenderableType:
         known = [index for charged, _, index in result.trajectory if charged <= spent]
         if known and spent <= result.charged:
             answers.append((share, float(means[known[-1]])))
-    grid = Grid(title="How good the answer was (true means, known here since it is a table)")
+    grid = Grid(title="How good the answer was, by the true means")
     for heading in ("charged", "of table's cost", "answer's mean", "above the best"):
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("", no_wrap=True)
@@ -109,7 +100,7 @@ def history(result: Result) -> RenderableType:
     for share, mean in answers:
         grid.add_row(
             format_duration(share * result.whole_cost),
-            f"{share:.3%}",
+            f"{share:.5%}",
             _seconds(mean),
             f"{mean / means.min() - 1:.1%}",
             "█" * round(BAR_WIDTH * (mean - means.min()) / worst),
@@ -124,17 +115,3 @@ def shorten(name: str, width: int) -> str:
 
 def _seconds(value: float) -> str:
     return "never" if math.isinf(value) else f"{value:.4g} s"
-
-
-def _appendix_line(result: Result) -> str:
-    if result.profile != "proved":
-        return "The appendix lemma is offered for the profile `proved` only."
-    best = result.standings[result.incumbent]
-    configurations = len(result.standings)
-    claim = appendix_delta(EPSILON_SHOWN, best.started, result.steps, configurations)
-    if claim is None:
-        return f"Appendix lemma at epsilon = {EPSILON_SHOWN:g}: no guarantee yet."
-    return (
-        f"Appendix lemma: the answer is (epsilon = {claim.epsilon:g}, delta = {claim.delta:.3g})"
-        f"-optimal with probability {math.floor(claim.probability * 1e4) / 1e4:.2%}."
-    )

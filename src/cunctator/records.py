@@ -23,6 +23,8 @@ class StopReason(Enum):
     PROVED_OPTIMAL = "proved optimal on this instance set"
     """Nothing can beat the answer: its mean over all instances is known, and no other
     configuration's lower bound is below it."""
+    CERTIFIED = "the certificate has reached its target"
+    """The (epsilon, delta) asked for is certified at the given confidence."""
     BUDGET = "the budget is spent"
     INTERRUPTED = "interrupted"
 

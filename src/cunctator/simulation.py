@@ -19,9 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.announce import announced_compilation
-from cunctator.core.bounds import Profile, cap_at
+from cunctator.core.answer import recommended
+from cunctator.core.certificate import Certificate, certify, least_runs
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
+from cunctator.core.known import cap_at
+from cunctator.core.profiles import DEFAULT
 from cunctator.core.scheduler import (
     FINISHED,
     Standing,
@@ -33,18 +36,30 @@ from cunctator.core.scheduler import (
 )
 from cunctator.core.state import State, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
-from cunctator.core.tournament import ROOT
 from cunctator.errors import InvalidSetting
 from cunctator.instances import shuffled
 from cunctator.records import StopReason
+from cunctator.statement import as_data
 from cunctator.target.table import Table, make_table
 
 GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
 
 BEST_SHOWN = 5
 
+ANSWER_GROWTH = 1.01
+
+STOP_SLICE = 2_000
+"""Steps between two thoughts of looking at the certificate, when a search is to end by it."""
+
 SLICE = 200_000
 """Steps between two looks at the progress display and at Ctrl-C: about a fifth of a second."""
+
+
+class StopAt(NamedTuple):
+    """What the certificate must say for a search to end."""
+
+    epsilon: float
+    delta: float
 
 
 class Ledger(NamedTuple):
@@ -56,11 +71,30 @@ class Ledger(NamedTuple):
     """Rows (charged, step, index): the answer from that moment on."""
     used: NDArray[np.int64]
     """One number: rows of `changes` in use."""
+    answer_at: NDArray[np.float64]
+    """Two numbers, charged and step: when both are reached, the answer is looked at again."""
+
+
+@compiled
+def note_answer(state: State, ledger: Ledger) -> None:
+    """Look at the answer, and record it if it has changed; there must be room for that.
+
+    Looking costs as much as a step for each configuration, so it is done again only when the
+    charged time has grown by one part in a hundred and as many steps have been made.
+    """
+    answer = recommended(state)
+    used = ledger.used[0]
+    if used == 0 or ledger.changes[used - 1, 2] != answer:
+        ledger.changes[used, 0] = ledger.charged[0]
+        ledger.changes[used, 1] = state.step[0]
+        ledger.changes[used, 2] = answer
+        ledger.used[0] = used + 1
+    ledger.answer_at[0] = ledger.charged[0] * ANSWER_GROWTH
+    ledger.answer_at[1] = state.step[0] + state.testers.started.size
 
 
 @compiled
 def advance(
-    profile: Profile,
     state: State,
     ledger: Ledger,
     runtimes: NDArray[np.float64],
@@ -84,20 +118,14 @@ def advance(
         runtime = runtimes[index, order[pair]]
         solved = runtime <= cap and runtime < state.rules.cutoff
         seconds = min(runtime, cap)
-        finish(
-            profile, state, index, pair, level, kind == NEW, SOLVED if solved else CAPPED, seconds
-        )
+        status = SOLVED if solved else CAPPED
+        finish(state, index, pair, level, kind == NEW, state.turn[0], status, seconds)
         ledger.charged[0] += seconds
         # The try before was cut at half this cap, unless a cutoff shortened this one.
         ledger.charged[1] += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
-        update(profile, state, index, kind != NEW)
-        answer = state.by_answer.winner[ROOT]
-        count = ledger.used[0]
-        if count == 0 or ledger.changes[count - 1, 2] != answer:
-            ledger.changes[count, 0] = ledger.charged[0]
-            ledger.changes[count, 1] = state.step[0]
-            ledger.changes[count, 2] = answer
-            ledger.used[0] = count + 1
+        update(state, index, kind != NEW)
+        if ledger.charged[0] >= ledger.answer_at[0] and state.step[0] >= ledger.answer_at[1]:
+            note_answer(state, ledger)
     return GOING_ON, 0
 
 
@@ -116,6 +144,8 @@ class Result:
     charged_resumed: float
     """Seconds of target time if runs had been paused and resumed instead."""
     stop: StopReason
+    certificate: Certificate
+    """How close to the best the answer provably is."""
     incumbent: int
     """Index of the recommended configuration."""
     trajectory: list[tuple[float, int, int]]
@@ -133,7 +163,8 @@ class Result:
     def ranking(self) -> list[Standing]:
         """All configurations, the recommended one first, then the next best answers."""
         return sorted(
-            self.standings, key=lambda s: (-s.started, -s.completed, s.mean, s.configuration)
+            self.standings,
+            key=lambda s: (s.configuration != self.incumbent, -s.started, -s.completed, s.mean),
         )
 
     @property
@@ -163,6 +194,7 @@ class Result:
             "incumbent": {"index": self.incumbent, "name": self.name},
             "trajectory": [list(change) for change in self.trajectory],
             "started": [standing.started for standing in self.standings],
+            "certificate": as_data(self.certificate),
             "best": [self._row(standing) for standing in self.ranking()[:BEST_SHOWN]],
             "scheduler_seconds": self.scheduler_seconds,
         }
@@ -185,11 +217,13 @@ class Simulation:
         self,
         table: Table,
         *,
-        profile: str = "proved",
+        profile: str = DEFAULT,
         first_cap: float = 0.1,
         cutoff: float | None = None,
         budget: float = math.inf,
         seed: int = 0,
+        confidence: float = 0.95,
+        stop_at: StopAt | tuple[float, float] | None = None,
     ) -> None:
         self.table = table
         self.profile = profile
@@ -198,10 +232,14 @@ class Simulation:
         self.seed = _check_seed(seed)
         self.stop: StopReason | None = None
         self.scheduler_seconds = 0.0
-        self._constants = check_profile(profile)
         rows, columns = table.runtimes.shape
-        self.state = new_state(rows, check_rules(rows, columns, first_cap, self.cutoff))
-        self.ledger = Ledger(np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64))
+        rules = check_rules(rows, columns, first_cap, self.cutoff, confidence)
+        self.state = new_state(rows, rules, check_profile(profile))
+        self.ledger = Ledger(
+            np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64), np.zeros(2)
+        )
+        self.stop_at = check_stop_at(stop_at, self.state, self.budget)
+        self._certify_at = 0.0
         self._order = shuffled(columns, self.seed)
         with announced_compilation():
             rekey_all(self.state)
@@ -220,7 +258,11 @@ class Simulation:
     @property
     def incumbent(self) -> int:
         """The recommendation at this moment."""
-        return int(self.state.by_answer.winner[ROOT])
+        return recommended(self.state)
+
+    def certificate(self) -> Certificate:
+        """How close to the best the recommendation provably is, at this moment."""
+        return certify(self.state, self.incumbent)
 
     def standing(self, index: int) -> Standing:
         """What is known of one configuration at this moment."""
@@ -245,14 +287,26 @@ class Simulation:
         begun = time.perf_counter()
         last = self.steps + steps
         while self.stop is None and self.steps < last:
-            code, index = self._advance(last - self.steps)
+            most = last - self.steps
+            code, index = self._advance(most if self.stop_at is None else min(most, STOP_SLICE))
             if code == PROVED:
                 self.stop = StopReason.PROVED_OPTIMAL
             elif code == SPENT:
                 self.stop = StopReason.BUDGET
             elif code == NO_ROOM:
                 self._enlarge(index)
+            elif self._is_certified():
+                self.stop = StopReason.CERTIFIED
+        if self.stop is not None and self.steps > 0:
+            note_answer(self.state, self.ledger)
         self.scheduler_seconds += time.perf_counter() - begun
+
+    def _is_certified(self) -> bool:
+        """Whether the certificate says what was asked for; looked at when 2% more is charged."""
+        if self.stop_at is None or self.charged < self._certify_at:
+            return False
+        self._certify_at = self.charged * 1.02
+        return self.certificate().epsilon_at(self.stop_at.delta) <= self.stop_at.epsilon
 
     def check(self) -> None:
         """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
@@ -271,6 +325,7 @@ class Simulation:
             charged=self.charged,
             charged_resumed=float(self.ledger.charged[1]),
             stop=self.stop or StopReason.INTERRUPTED,
+            certificate=self.certificate(),
             incumbent=self.incumbent,
             trajectory=[(float(spent), int(step), int(index)) for spent, step, index in rows],
             standings=tuple(self.standing(i) for i in range(len(self.table.configurations))),
@@ -279,7 +334,6 @@ class Simulation:
 
     def _advance(self, steps: int) -> tuple[int, int]:
         return advance(
-            self._constants,
             self.state,
             self.ledger,
             self.table.runtimes,
@@ -298,23 +352,33 @@ class Simulation:
 
 def simulate(
     table: Table | object,
-    profile: str = "proved",
+    profile: str = DEFAULT,
     first_cap: float = 0.1,
     cutoff: float | None = None,
     budget: float = math.inf,
     seed: int = 0,
+    confidence: float = 0.95,
+    stop_at: StopAt | tuple[float, float] | None = None,
 ) -> Result:
     """Run SPC on recorded runtimes (a `Table`, or anything that makes one) and return its result.
 
     `cutoff` defaults to the one the table was recorded with. The search ends when the answer is
     proved optimal on the table's instances, or before the first run that would start after
-    `budget` seconds of target time have been charged.
+    `budget` seconds of target time have been charged, or when the certificate says
+    (epsilon, delta) or better, if `stop_at` gives such a pair.
     """
     if isinstance(table, str | PathLike):
         raise InvalidSetting("table", table, "expected a Table; use load_table to read a file")
     whole = table if isinstance(table, Table) else make_table(table)
     simulation = Simulation(
-        whole, profile=profile, first_cap=first_cap, cutoff=cutoff, budget=budget, seed=seed
+        whole,
+        profile=profile,
+        first_cap=first_cap,
+        cutoff=cutoff,
+        budget=budget,
+        seed=seed,
+        confidence=confidence,
+        stop_at=stop_at,
     )
     return simulation.run()
 
@@ -338,3 +402,24 @@ def _check_seed(seed: int) -> int:
     if seed < 0:
         raise InvalidSetting("seed", seed, "expected 0 or more")
     return int(seed)
+
+
+def check_stop_at(
+    stop_at: StopAt | tuple[float, float] | None, state: State, budget: float
+) -> StopAt | None:
+    """The target of the certificate, if it can be reached at all."""
+    if stop_at is None:
+        return None
+    epsilon, delta = stop_at
+    if not epsilon >= 0:
+        raise InvalidSetting("epsilon", epsilon, "expected 0 or more, e.g. 0.05")
+    if not 0 <= delta < 1:
+        raise InvalidSetting("delta", delta, "expected 0 or more and below 1, e.g. 0.05")
+    needed = least_runs(state, delta)
+    if needed * state.rules.first_cap > 2 * budget:
+        expected = (
+            f"that takes {needed:,} runs at least, more than the budget allows; give a larger"
+            " budget or a larger delta"
+        )
+        raise InvalidSetting("delta", delta, expected)
+    return StopAt(float(epsilon), float(delta))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cunctator.core.check import check_state, queued, stored_runtimes
+from cunctator.core.profiles import PROFILES
 from cunctator.core.queues import pop, push
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import Rules, grow, new_state, room_for_result
@@ -18,7 +19,7 @@ from cunctator.core.tournament import ROOT, new_tournament, set_key
 @settings(max_examples=40)
 def test_store_keeps_everything_sorted(seed, owners, size):
     random = np.random.default_rng(seed)
-    state = new_state(owners, Rules(1.0, np.inf, 10**6))
+    state = new_state(owners, Rules(1.0, np.inf, 10**6), PROFILES["proved"])
     kept: list[list[float]] = [[] for _ in range(owners)]
     values = random.choice([random.exponential(5.0, size), random.integers(0, 5, size) * 1.0])
     for value in values:
@@ -40,7 +41,7 @@ def test_store_keeps_everything_sorted(seed, owners, size):
 @settings(max_examples=40)
 def test_queues_keep_the_lowest_level_at_the_head(seed, owners):
     random = np.random.default_rng(seed)
-    state = new_state(owners, Rules(1.0, np.inf, 10**6))
+    state = new_state(owners, Rules(1.0, np.inf, 10**6), PROFILES["proved"])
     plain: list[list[tuple[int, int]]] = [[] for _ in range(owners)]
     for pair in range(500):
         owner = int(random.integers(owners))
@@ -70,7 +71,7 @@ def test_tournament_has_the_least_key_at_its_root(size, seed):
 
 
 def test_check_notices_a_broken_state():
-    state = new_state(3, Rules(1.0, np.inf, 10))
+    state = new_state(3, Rules(1.0, np.inf, 10), PROFILES["tight"])
     check_state(state)
     state.testers.started[1] = 2
     with pytest.raises(AssertionError, match="lost"):

@@ -38,7 +38,7 @@ def test_simulate(table, tmp_path):
     assert "proved optimal on this instance set" in done.stdout
     assert "fast [b]" in done.stdout  # names are shown as they are, not read as markup
     data = json.loads(report.read_text())
-    assert data["profile"] == "proved"
+    assert data["profile"] == "tight"
     assert (data["configurations"], data["instances"]) == (3, 400)
     assert data["incumbent"] == {"index": 0, "name": "fast [b]"}
     assert data["stop"] == "proved optimal on this instance set"
@@ -81,7 +81,9 @@ def refused(*arguments, words):
 
 def test_bad_input(table, tmp_path):
     refused("simulate", tmp_path / "no.npz", words=["no.npz", "there is no such file"])
-    refused("simulate", table, "--profile", "bold", words=["profile is 'bold'", "paper, proved"])
+    refused(
+        "simulate", table, "--profile", "bold", words=["profile is 'bold'", "tight, proved, paper"]
+    )
     refused("simulate", table, "--first-cap", "0s", words=["first_cap is 0.0"])
     refused("simulate", table, "--first-cap", "soon", words=["--first-cap", "250ms"])
     refused("simulate", table, "--cutoff", "1ms", words=["cutoff is 0.001", "first cap"])

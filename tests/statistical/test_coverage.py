@@ -14,7 +14,8 @@ import math
 import numpy as np
 import pytest
 
-from cunctator.core.bounds import PROFILES, bin_edge, squared_epsilon
+from cunctator.core.equation1 import bin_edge, squared_epsilon
+from cunctator.core.profiles import PROFILES
 from cunctator.simulation import Simulation
 from cunctator.target.table import make_table
 from margins import most_events

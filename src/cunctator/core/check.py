@@ -55,8 +55,9 @@ def check_state(state: State) -> None:
     """Raise AssertionError if anything does not hold."""
     for index in range(state.testers.started.size):
         _check_tester(state, index)
-    for tree in (state.by_lower, state.by_expiry, state.by_answer):
+    for tree in (state.by_lower, state.by_expiry, state.by_sharp):
         _check_tree(tree)
+    _check_turns(state)
     busy = state.flights.configuration[state.flights.configuration != NONE]
     assert busy.size == state.testers.in_flight.sum(), "flights and testers disagree"
 
@@ -96,6 +97,14 @@ def _check_tester(state: State, index: int) -> None:
     # flight has been charged for its earlier tries only.
     within_caps = testers.charged[index] - testers.overrun[index]
     assert within_caps <= 6.0 * values.sum() * (1 + 1e-9), "more time spent than 6 r m"
+
+
+def _check_turns(state: State) -> None:
+    """The two indices' ledgers add up to what was charged, and caps for what is in flight."""
+    rules, flights = state.rules, state.flights
+    levels = flights.level[flights.configuration != NONE]
+    caps = np.minimum(rules.first_cap * 2.0**levels, rules.cutoff).sum()
+    assert np.isclose(state.turns.sum(), state.testers.charged.sum() + caps, atol=1e-9)
 
 
 def _check_directory(state: State, index: int) -> None:

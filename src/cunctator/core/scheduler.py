@@ -14,12 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cunctator.core.bounds import PROFILES, Profile, cap_at, is_exact, lower_bound, mean_runtime
+from cunctator.core.answer import recommended
+from cunctator.core.bounds import lower_bound
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
+from cunctator.core.known import cap_at, is_exact, mean_runtime
+from cunctator.core.profiles import BETTING, DEFAULT, PROFILES, Profile
 from cunctator.core.slabs import NONE
 from cunctator.core.state import (
     ENDLESS,
+    FULL,
+    SHARP,
     Flights,
     Rules,
     State,
@@ -38,7 +43,6 @@ from cunctator.core.tester import (
     begin,
     finish,
     next_kind,
-    rank_answer,
     rekey,
     update,
 )
@@ -59,11 +63,28 @@ def rekey_all(state: State) -> None:
     """Set every key from scratch."""
     for index in range(state.testers.started.size):
         rekey(state, index)
-        rank_answer(state, index)
 
 
 @compiled
 def choose(state: State) -> int:
+    """The configuration to run next, or WAIT, or FINISHED; `turn` says by which index.
+
+    The sharper index of the profile tight has its turns while the honest one has had its share.
+    Where it sees nothing left to learn, and for the other profiles, the honest one decides.
+    """
+    turns = state.turns
+    if state.profile.bound == BETTING:
+        owed = state.profile.full_share * (turns[SHARP] + turns[FULL])
+        best = state.by_sharp.winner[ROOT]
+        if turns[FULL] >= owed and next_kind(state, best) != NOTHING:
+            state.turn[0] = SHARP
+            return int(best)
+    state.turn[0] = FULL
+    return choose_honestly(state)
+
+
+@compiled
+def choose_honestly(state: State) -> int:
     """The configuration of least (lower bound, started, index) at the next step; WAIT, FINISHED."""
     step = state.step[0] + 1
     while state.by_expiry.keys[ROOT, 0] < step:
@@ -137,7 +158,7 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
 
 
 @compiled
-def begin_flight(profile: Profile, state: State, index: int, slot: int) -> bool:
+def begin_flight(state: State, index: int, slot: int) -> bool:
     """Take the next run of configuration `index` into a flight slot; returns whether it is new."""
     kind = next_kind(state, index)
     state.step[0] += 1
@@ -145,18 +166,19 @@ def begin_flight(profile: Profile, state: State, index: int, slot: int) -> bool:
     flights = state.flights
     flights.configuration[slot], flights.pair[slot] = index, pair
     flights.level[slot], flights.is_new[slot] = level, kind == NEW
-    update(profile, state, index, False)
+    flights.turn[slot] = state.turn[0]
+    update(state, index, False)
     return bool(kind == NEW)
 
 
 @compiled
-def finish_flight(profile: Profile, state: State, slot: int, status: int, seconds: float) -> None:
+def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     """Take the result of the run in a flight slot and free the slot."""
     flights = state.flights
     index, pair, level = flights.configuration[slot], flights.pair[slot], flights.level[slot]
     flights.configuration[slot] = NONE
-    finish(profile, state, index, pair, level, flights.is_new[slot], status, seconds)
-    update(profile, state, index, False)
+    finish(state, index, pair, level, flights.is_new[slot], flights.turn[slot], status, seconds)
+    update(state, index, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,14 +207,14 @@ class Scheduler:
         configurations: int,
         instances: int | None,
         *,
-        profile: str = "proved",
+        profile: str = DEFAULT,
         first_cap: float = 0.1,
         cutoff: float | None = None,
+        confidence: float = 0.95,
     ) -> None:
         """`instances` is the size of the finite set of pairs, or None for an endless stream."""
-        self.profile = check_profile(profile)
-        rules = check_rules(configurations, instances, first_cap, cutoff)
-        self.state = new_state(configurations, rules)
+        rules = check_rules(configurations, instances, first_cap, cutoff, confidence)
+        self.state = new_state(configurations, rules, check_profile(profile))
         self.stop: StopReason | None = None
         self._slot_of_run: dict[int, int] = {}
         rekey_all(self.state)
@@ -212,7 +234,7 @@ class Scheduler:
         if index < 0:
             return None
         slot = self._free_slot()
-        is_new = begin_flight(self.profile, self.state, index, slot)
+        is_new = begin_flight(self.state, index, slot)
         flights, rules = self.state.flights, self.state.rules
         level = int(flights.level[slot])
         run = Run(
@@ -238,11 +260,11 @@ class Scheduler:
         if not room_for_result(self.state, index):
             self.state = grow(self.state, index)
         code = STATUS_CODE[outcome.status]
-        finish_flight(self.profile, self.state, slot, code, float(outcome.seconds))
+        finish_flight(self.state, slot, code, float(outcome.seconds))
 
     def recommend(self) -> int:
-        """The answer at this moment: see `tester.rank_answer`."""
-        return int(self.state.by_answer.winner[ROOT])
+        """The answer at this moment: see `answer.py`."""
+        return recommended(self.state)
 
     def standing(self, configuration: int) -> Standing:
         """What is known of one configuration."""
@@ -286,7 +308,11 @@ def check_profile(name: str) -> Profile:
 
 
 def check_rules(
-    configurations: int, instances: int | None, first_cap: float, cutoff: float | None
+    configurations: int,
+    instances: int | None,
+    first_cap: float,
+    cutoff: float | None,
+    confidence: float,
 ) -> Rules:
     """The rules of a study, if the settings make sense together."""
     if configurations < 1:
@@ -299,7 +325,10 @@ def check_rules(
     if cutoff is not None and not cutoff >= first_cap:
         expected = f"expected at least the first cap, {first_cap:g} seconds, or none"
         raise InvalidSetting("cutoff", cutoff, expected)
+    if not 0 < confidence < 1:
+        raise InvalidSetting("confidence", confidence, "expected between 0 and 1, e.g. 0.95")
     return Rules(
+        error=1 - confidence,
         first_cap=float(first_cap),
         cutoff=math.inf if cutoff is None else float(cutoff),
         instances=ENDLESS if instances is None else int(instances),

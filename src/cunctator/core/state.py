@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
+from cunctator.core.profiles import BETTING, Profile
 from cunctator.core.queues import Queues, new_queues, queue_has_room
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
 from cunctator.core.slabs import NONE
@@ -24,8 +25,15 @@ MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
 bins are not exceeded before some configuration has 2^31 started runs."""
 
+SHARP, FULL = 0, 1
+
 ENDLESS = 2**31 - 1
 """Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
+
+
+EDGES_PER_OCTAVE = 4
+MOST_OCTAVES = 44
+"""Of a histogram without a cutoff: longer runs count as first_cap * 2^44, which is valid."""
 
 
 class Rules(NamedTuple):
@@ -37,6 +45,8 @@ class Rules(NamedTuple):
     """kappa-bar: a run that reaches it counts as complete with this value; infinity if none."""
     instances: int
     """How many (instance, seed) pairs there are; ENDLESS for a stream without end."""
+    error: float = 0.05
+    """zeta: the probability with which anything that is certified may be wrong."""
 
 
 class Testers(NamedTuple):
@@ -68,6 +78,16 @@ class Testers(NamedTuple):
     """A_k: the area under the empirical survival curve in bin k, at [configuration, k - 1]."""
     patience: NDArray[np.int64]
     """How long a scheduling key is kept: for step / 2^patience further steps."""
+    full: NDArray[np.float64]
+    """Profile tight: the lower bound at full confidence ..."""
+    full_bet: NDArray[np.int64]
+    """... and the number of the bet that gave it."""
+    sharp: NDArray[np.float64]
+    """Profile tight: the sharper index ..."""
+    sharp_bet: NDArray[np.int64]
+    """... and its bet."""
+    measure_at: NDArray[np.int64]
+    """Profile tight: how many started runs it takes until both are computed again."""
     charged: NDArray[np.float64]
     """Seconds spent, restarts and overruns included."""
     overrun: NDArray[np.float64]
@@ -81,13 +101,20 @@ class Flights(NamedTuple):
     pair: NDArray[np.int64]
     level: NDArray[np.int64]
     is_new: NDArray[np.bool_]
+    turn: NDArray[np.int64]
+    """SHARP or FULL: the index that asked for it."""
 
 
 class State(NamedTuple):
     """The whole of it."""
 
+    profile: Profile
     rules: Rules
     testers: Testers
+    histogram: NDArray[np.float64]
+    """Weight of completed runtimes at [configuration, edge]."""
+    edges: NDArray[np.float64]
+    """The edges, in seconds: first_cap * 2^(k / 4), up to the cutoff."""
     runtimes: Runtimes
     queues: Queues
     flights: Flights
@@ -95,15 +122,38 @@ class State(NamedTuple):
     """Keys (a value the lower bound does not fall below before the key expires, started, 0)."""
     by_expiry: Tournament
     """Keys (last step for which the key in `by_lower` holds, 0, 0)."""
-    by_answer: Tournament
-    """Keys (-started, -completed, mean): its winner is the recommendation."""
+    by_sharp: Tournament
+    """Profile tight: keys (sharp index, started, 0)."""
     step: NDArray[np.int64]
     """One number, t: runs asked for so far."""
+    turns: NDArray[np.float64]
+    """Seconds charged to each index at [SHARP, FULL], runs in flight counted at their caps."""
+    turn: NDArray[np.int64]
+    """One number, SHARP or FULL: whose choice the last one was."""
     scratch: NDArray[np.int64]
     """Working memory of `scheduler.choose`: kernels cannot allocate (see `compiled`)."""
+    values: NDArray[np.float64]
+    """Working memory of the betting bounds ..."""
+    weights: NDArray[np.float64]
+    """... likewise."""
+    candidates: NDArray[np.int64]
+    """Working memory of `answer.recommended` ..."""
+    candidate_means: NDArray[np.float64]
+    """... likewise."""
 
 
-def new_state(configurations: int, rules: Rules) -> State:
+def runtime_edges(rules: Rules) -> NDArray[np.float64]:
+    """Edges of the histogram: four an octave, the last one at the cutoff."""
+    places = np.arange(MOST_OCTAVES * EDGES_PER_OCTAVE + 1) / EDGES_PER_OCTAVE
+    edges: NDArray[np.float64] = rules.first_cap * 2.0**places
+    if rules.cutoff < edges[-1]:
+        edges = np.append(edges[edges < rules.cutoff], rules.cutoff)
+    if edges.size == 1:  # the cutoff is the first cap: every run counts the same
+        edges = np.append(edges, 2.0 * edges[0])
+    return edges
+
+
+def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
     """The state before the first run, apart from the keys (see `scheduler.rekey_all`)."""
 
     def whole() -> NDArray[np.int64]:
@@ -126,21 +176,37 @@ def new_state(configurations: int, rules: Rules) -> State:
         bins=whole(),
         areas=np.zeros((configurations, MAX_BINS)),
         patience=whole(),
+        full=np.full(configurations, rules.first_cap),
+        full_bet=np.full(configurations, 2, dtype=np.int64),
+        sharp=np.full(configurations, rules.first_cap),
+        sharp_bet=np.full(configurations, 2, dtype=np.int64),
+        measure_at=whole(),
         charged=real(),
         overrun=real(),
     )
     room = 8 * configurations + 64
+    is_tight = profile.bound == BETTING
+    edges = runtime_edges(rules)
     return State(
+        profile=profile,
         rules=rules,
         testers=testers,
+        histogram=np.zeros((configurations, edges.size)),
+        edges=edges,
         runtimes=new_runtimes(configurations, configurations // 4 + 16, room),
         queues=new_queues(configurations, room),
         flights=new_flights(16),
         by_lower=new_tournament(configurations),
         by_expiry=new_tournament(configurations),
-        by_answer=new_tournament(configurations),
+        by_sharp=new_tournament(configurations if is_tight else 1),
         step=np.zeros(1, dtype=np.int64),
+        turns=np.zeros(2),
+        turn=np.full(1, FULL, dtype=np.int64),
         scratch=np.zeros(64, dtype=np.int64),
+        values=np.zeros(edges.size + 3),
+        weights=np.zeros(edges.size + 3),
+        candidates=whole(),
+        candidate_means=real(),
     )
 
 
@@ -151,6 +217,7 @@ def new_flights(slots: int) -> Flights:
         pair=np.zeros(slots, dtype=np.int64),
         level=np.zeros(slots, dtype=np.int64),
         is_new=np.zeros(slots, dtype=np.bool_),
+        turn=np.zeros(slots, dtype=np.int64),
     )
 
 

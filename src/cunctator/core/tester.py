@@ -8,19 +8,14 @@ a crash never finishes, is never tried again, and counts as the cutoff (infinity
 
 from __future__ import annotations
 
-from cunctator.core.bounds import (
-    Profile,
-    cap_at,
-    is_exact,
-    lasting_lower_bound,
-    mean_runtime,
-    measure_areas,
-    queue_target,
-)
+from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
+from cunctator.core.known import cap_at, is_exact
+from cunctator.core.profiles import BETTING
 from cunctator.core.queues import head_level, pop, push
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import State
+from cunctator.core.tight import bin_runtime
 from cunctator.core.tournament import set_key
 
 NOTHING, NEW, RETRY = 0, 1, 2
@@ -69,23 +64,25 @@ def begin(state: State, index: int, kind: int) -> tuple[int, int]:
     testers = state.testers
     testers.in_flight[index] += 1
     if kind == NEW:
-        pair = testers.started[index]
+        pair, level = testers.started[index], testers.cap_level[index]
         testers.started[index] += 1
         testers.new_in_flight[index] += 1
-        return int(pair), int(testers.cap_level[index])
-    level = head_level(state.queues, index)
-    testers.cap_level[index] = level
-    return pop(state.queues, index), level
+    else:
+        level = head_level(state.queues, index)
+        pair = pop(state.queues, index)
+        testers.cap_level[index] = level
+    state.turns[state.turn[0]] += cap_at(state.rules, level)
+    return int(pair), int(level)
 
 
 @compiled
 def finish(
-    profile: Profile,
     state: State,
     index: int,
     pair: int,
     level: int,
     is_new: bool,
+    turn: int,
     status: int,
     seconds: float,
 ) -> None:
@@ -95,6 +92,7 @@ def finish(
     testers.in_flight[index] -= 1
     if is_new:
         testers.new_in_flight[index] -= 1
+    state.turns[turn] += seconds - cap
     testers.charged[index] += seconds
     testers.overrun[index] += max(0.0, seconds - cap)
     if status == CRASHED:
@@ -105,13 +103,14 @@ def finish(
         _complete(state, index, rules.cutoff)
     else:
         push(state.queues, index, pair, level + 1)
-    testers.queue_target[index] = queue_target(profile, testers.started[index], state.step[0])
+    testers.queue_target[index] = queue_target(state, index)
 
 
 @compiled
 def _complete(state: State, index: int, value: float) -> None:
     testers = state.testers
     insert(state.runtimes, index, value)
+    bin_runtime(state.edges, state.histogram[index], value)
     testers.completed[index] += 1
     if value < cap_at(state.rules, testers.known_level[index]):
         testers.below_count[index] += 1
@@ -119,25 +118,24 @@ def _complete(state: State, index: int, value: float) -> None:
 
 
 @compiled
-def update(profile: Profile, state: State, index: int, only_retried: bool) -> None:
+def update(state: State, index: int, only_retried: bool) -> None:
     """Bring the areas and keys of one configuration up to date.
 
     `only_retried` says that all that happened since the last update is one retry, begun and
     finished. That changes nothing that is known below the known cap, so nothing needs to be
-    computed but the rank, unless it raised that cap or was the last run of all.
+    computed unless it raised that cap or was the last run of all.
     """
     testers = state.testers
     level = reachable_level(state, index)
-    if level != testers.known_level[index]:
+    raised = level != testers.known_level[index]
+    if raised:
         testers.known_level[index] = level
         count, total = below(state.runtimes, index, cap_at(state.rules, level))
         testers.below_count[index], testers.below_sum[index] = count, total
     elif only_retried and not is_exact(state, index):
-        rank_answer(state, index)
         return
-    measure_areas(profile, state, index)
+    measure(state, index, raised)
     rekey(state, index)
-    rank_answer(state, index)
 
 
 @compiled
@@ -146,20 +144,14 @@ def rekey(state: State, index: int) -> None:
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
         set_key(state.by_lower, index, float("inf"), BLOCKED, 0.0)
         set_key(state.by_expiry, index, float("inf"), 0.0, 0.0)
+        if state.profile.bound == BETTING:
+            set_key(state.by_sharp, index, float("inf"), BLOCKED, 0.0)
         return
     key, last = lasting_lower_bound(state, index, state.step[0] + 1)
     set_key(state.by_lower, index, key, float(state.testers.started[index]), 0.0)
-    set_key(state.by_expiry, index, last, 0.0, 0.0)
-
-
-@compiled
-def rank_answer(state: State, index: int) -> None:
-    """Rank one configuration as an answer: most started, then most completed, then least mean.
-
-    The paper's score is the number started. Ties are the rule at first and again when a finite set
-    has been started whole. Means cannot break them alone: a mean is known up to the known cap only,
-    so the slowest configuration, known to the shortest cap, would have the least.
-    """
-    testers = state.testers
-    started, completed = float(testers.started[index]), float(testers.completed[index])
-    set_key(state.by_answer, index, -started, -completed, mean_runtime(state, index))
+    if state.profile.bound == BETTING:
+        # Its keys do not depend on the step: none expires.
+        sharp = key if is_exact(state, index) else state.testers.sharp[index]
+        set_key(state.by_sharp, index, sharp, float(state.testers.started[index]), 0.0)
+    else:
+        set_key(state.by_expiry, index, last, 0.0, 0.0)

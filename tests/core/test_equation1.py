@@ -1,4 +1,4 @@
-"""The lower bound: equal to the integral of Equation 1, for both profiles, whatever came in."""
+"""Equation 1: the bound equals its integral, for both profiles, whatever came in."""
 
 from __future__ import annotations
 
@@ -9,26 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cunctator.core.bounds import (
-    PROFILES,
-    bin_edge,
-    lasting_lower_bound,
-    lower_bound,
-    measure_areas,
-    queue_target,
-)
+from cunctator.core.bounds import lasting_lower_bound, lower_bound
 from cunctator.core.check import known_values
-from cunctator.core.state import Rules, grow, new_state, room_for_result
+from cunctator.core.equation1 import bin_edge, dyadic_queue_target, measure_areas
+from cunctator.core.profiles import PROFILES
+from cunctator.core.state import FULL, Rules, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, CRASHED, NEW, SOLVED, begin, finish, update
 from reference import bin_of, epsilon, integral
 from reference import queue_target as reference_target
 
 FIRST_CAP = 0.5
+DYADIC = ["paper", "proved"]
 
 
 def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
     """A lone tester that has met these runtimes, some runs still pending, some crashed."""
-    state = new_state(1, Rules(FIRST_CAP, cutoff, 2**31 - 1))
+    state = new_state(1, Rules(FIRST_CAP, cutoff, 2**31 - 1), profile)
     state.testers.cap_level[0] = level
     results = [(SOLVED, value) for value in solved]
     results += [(CAPPED, math.ldexp(FIRST_CAP, level))] * pending + [(CRASHED, 0.0)] * crashed
@@ -37,19 +33,19 @@ def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
         if not room_for_result(state, 0):
             state = grow(state, 0)
         pair, at = begin(state, 0, NEW)
-        finish(profile, state, 0, pair, at, True, status, seconds)
-        update(profile, state, 0, False)
+        finish(state, 0, pair, at, True, FULL, status, seconds)
+        update(state, 0, False)
     return state
 
 
-def at_step(profile, state, step):
+def at_step(state, step):
     state.step[0] = step
-    measure_areas(profile, state, 0)
+    measure_areas(state, 0)
     return lower_bound(state, 0, math.log(step))
 
 
 @given(
-    name=st.sampled_from(sorted(PROFILES)),
+    name=st.sampled_from(DYADIC),
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(1, 3000),
     distinct=st.sampled_from([1, 2, 5, 1000]),
@@ -67,7 +63,7 @@ def test_lower_bound_is_the_integral(name, seed, size, distinct, pending, crashe
     state = state_with(profile, random.choice(choices, size), pending, crashed, 4, cutoff)
     values = known_values(state, 0)
     assert len(values) == size + pending + crashed
-    ours = at_step(profile, state, step)
+    ours = at_step(state, step)
     finite = [v for v in values if math.isfinite(v)]
     if len(finite) < len(values):  # a mass at infinity: L is infinite once a bin reaches it
         share_bin = bin_of_first_infinite(name, crashed, len(values))
@@ -95,7 +91,7 @@ def below(name, values, step, limit):
     return capped
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@pytest.mark.parametrize("name", DYADIC)
 def test_lower_bound_with_many_bins(name):
     """Ten bins count here; the sizes around powers of two move every edge."""
     profile = PROFILES[name]
@@ -106,20 +102,22 @@ def test_lower_bound_with_many_bins(name):
         values = list(known_values(state, 0))
         for step in (1, 2, 3, 50):
             expected = max(FIRST_CAP, integral(name, values, step))
-            assert at_step(profile, state, step) == pytest.approx(expected, rel=1e-9)
-        assert at_step(profile, state, 2) > 2 * FIRST_CAP
+            assert at_step(state, step) == pytest.approx(expected, rel=1e-9)
+        assert at_step(state, 2) > 2 * FIRST_CAP
 
 
 @given(
     started=st.integers(1, 10**6),
     step=st.integers(1, 10**9),
-    name=st.sampled_from(sorted(PROFILES)),
+    name=st.sampled_from(DYADIC),
 )
 def test_queue_target(started, step, name):
-    assert queue_target(PROFILES[name], started, step) == reference_target(name, started, step)
+    assert dyadic_queue_target(PROFILES[name], started, step) == reference_target(
+        name, started, step
+    )
 
 
-@given(started=st.integers(1, 10**5), k=st.integers(1, 16), name=st.sampled_from(sorted(PROFILES)))
+@given(started=st.integers(1, 10**5), k=st.integers(1, 16), name=st.sampled_from(DYADIC))
 def test_bin_edge_is_the_fewest_runs_in_the_bins_up_to_k(started, k, name):
     from fractions import Fraction
 
@@ -135,7 +133,7 @@ def test_a_lasting_bound_lasts(size, step, patience):
     profile = PROFILES["proved"]
     random = np.random.default_rng(size)
     state = state_with(profile, random.exponential(3.0, size).clip(0, 8.0), 30, 0, 4)
-    at_step(profile, state, step)
+    at_step(state, step)
     state.testers.patience[0] = patience
     key, last = lasting_lower_bound(state, 0, step)
     assert last >= step
@@ -149,12 +147,12 @@ def test_lower_bound_falls_with_the_step_and_rises_with_the_values():
     profile = PROFILES["proved"]
     values = np.random.default_rng(3).exponential(2.0, 2000)
     state = state_with(profile, values, 10, 0, 6)
-    bounds = [at_step(profile, state, step) for step in (1, 2, 5, 100, 10**4, 10**8)]
+    bounds = [at_step(state, step) for step in (1, 2, 5, 100, 10**4, 10**8)]
     assert bounds == sorted(bounds, reverse=True)
     longer = state_with(profile, values + 0.1, 10, 0, 6)
-    assert at_step(profile, longer, 5) >= at_step(profile, state, 5)
+    assert at_step(longer, 5) >= at_step(state, 5)
 
 
 def test_before_any_run_the_bound_is_the_first_cap():
-    state = new_state(1, Rules(FIRST_CAP, math.inf, 100))
+    state = new_state(1, Rules(FIRST_CAP, math.inf, 100), PROFILES["proved"])
     assert lower_bound(state, 0, 0.0) == FIRST_CAP

@@ -1,0 +1,83 @@
+"""The answer at any moment: whom to recommend.
+
+The paper's score is the number of started runs: whoever is run most is the one that looks best.
+But ties are the rule at first, and again when a finite set has been started whole, and near ties
+are decided by chance. So those that have started nearly as many runs as the most are compared by
+their means. Means known to different caps do not compare: the slowest configuration is known to
+the shortest cap, and would have the least. So they are compared up to the longest cap that all of
+them are known to, the better half stays, and that is repeated, up to longer and longer caps, until
+one is left. The paper's guarantee for the most started holds for all of these, with their own
+number of runs.
+"""
+
+from __future__ import annotations
+
+from cunctator.core.compiled import compiled
+from cunctator.core.known import mean_up_to
+from cunctator.core.state import State
+
+NEARLY = 0.98
+"""Share of the most started runs that makes a configuration eligible. 0.9 to 1 do as well early
+on; ties alone would let the answer flip between configurations that differ by a run."""
+
+
+@compiled
+def recommended(state: State) -> int:
+    """The index of the recommended configuration."""
+    testers, left, means = state.testers, state.candidates, state.candidate_means
+    most = 0
+    for index in range(testers.started.size):
+        most = max(most, testers.started[index])
+    count = 0
+    for index in range(testers.started.size):
+        if testers.started[index] >= NEARLY * most:
+            left[count] = index
+            count += 1
+    while count > 1:
+        common = testers.known_level[left[0]]
+        for place in range(1, count):
+            common = min(common, testers.known_level[left[place]])
+        for place in range(count):
+            means[place] = mean_up_to(state, left[place], common)
+        kept = (count + 1) // 2
+        _put_best_first(state, count, kept)
+        count = kept
+    return int(left[0])
+
+
+@compiled
+def _put_best_first(state: State, count: int, kept: int) -> None:
+    """Reorder the candidates so that the best `kept` of them come first (quickselect)."""
+    low, high = 0, count - 1
+    while low < high:
+        _swap(state, (low + high) >> 1, high)
+        boundary = low
+        for place in range(low, high):
+            if _is_better(state, place, high):
+                _swap(state, place, boundary)
+                boundary += 1
+        _swap(state, boundary, high)
+        if boundary == kept - 1 or boundary == kept:
+            return
+        if boundary < kept:
+            low = boundary + 1
+        else:
+            high = boundary - 1
+
+
+@compiled
+def _is_better(state: State, place: int, other: int) -> bool:
+    """By mean; before any cap tells them apart, by completed runs; then by index."""
+    means, left, completed = state.candidate_means, state.candidates, state.testers.completed
+    if means[place] != means[other]:
+        return bool(means[place] < means[other])
+    if completed[left[place]] != completed[left[other]]:
+        return bool(completed[left[place]] > completed[left[other]])
+    return bool(left[place] < left[other])
+
+
+@compiled
+def _swap(state: State, place: int, other: int) -> None:
+    left, means = state.candidates, state.candidate_means
+    left[place], left[other] = left[other], left[place]
+    means[place], means[other] = means[other], means[place]

@@ -1,0 +1,244 @@
+"""The certificate: how close to the best an answer provably is, read off the data at any time.
+
+Configuration i is (epsilon, delta)-optimal if, with its runs cut off at some cap that at most a
+share delta of them exceed, its mean is at most 1 + epsilon times the best mean of all. With
+probability at least `confidence`, at all times, for whatever answer and whenever one stops,
+
+    lower_j <= mean_j,  upper_ig >= mean of min(runtime_i, cap_g),  delta_ig >= Pr(R_i > cap_g)
+
+for all configurations and caps at once; so with Lmin the least lower bound of the others,
+epsilon_g = max(0, upper_ig / Lmin - 1) goes with delta_ig. (The answer itself may be left out of
+Lmin: were it the best, its mean up to any cap is at most its own mean, and epsilon is 0.)
+
+All three are betting bounds: the lower one on runtimes, the upper one on what is left to the cap,
+the share on the runs that finish. What is not known is imputed on the safe side each time. None
+of it depends on how runs were chosen. On a finite set, what is known of all pairs bounds the mean
+too, and a configuration run to the end is known exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cunctator.core.betting import lower_mean
+from cunctator.core.compiled import compiled
+from cunctator.core.known import cap_at, is_exact, known_sum, mean_runtime
+from cunctator.core.runtimes import below
+from cunctator.core.state import ENDLESS, State
+from cunctator.core.tight import collect, error_share, evidence
+
+PRECISION = 1e-6
+LEVELS_TRIED = 4
+"""Lower bounds are tried at the known cap and a few below: a shorter cap is sometimes sharper."""
+
+MIDDLE_BET = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """With runs cut off at `cap`, which at most a share delta exceeds: within 1 + epsilon."""
+
+    delta: float
+    epsilon: float
+    cap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What can be said of an answer with a given confidence."""
+
+    confidence: float
+    incumbent: int
+    points: tuple[Point, ...]
+    """From the least delta to the least epsilon; each one is true, all of them at once."""
+    optimal: bool
+    """Nothing is left to learn: the answer is the best on this instance set, for certain."""
+    versus_default: tuple[float, float]
+    """Bounds on (mean of configuration 0) / (mean of the answer): how many times faster it is."""
+
+    def epsilon_at(self, delta: float) -> float:
+        """The least epsilon that is certified with at most this delta; infinity if none is."""
+        return min((p.epsilon for p in self.points if p.delta <= delta), default=math.inf)
+
+    @property
+    def best_point(self) -> Point | None:
+        """The point whose larger number is least."""
+        return min(self.points, key=lambda p: max(p.epsilon, p.delta), default=None)
+
+
+@compiled
+def certified_lower(state: State, index: int) -> float:
+    """A lower bound on the mean of one configuration."""
+    testers, rules = state.testers, state.rules
+    if is_exact(state, index):
+        return mean_runtime(state, index)
+    started, known = testers.started[index], testers.known_level[index]
+    if started == 0:
+        return rules.first_cap
+    if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
+        return math.inf
+    best = max(rules.first_cap, testers.full[index])
+    if rules.instances != ENDLESS:
+        total = known_sum(state, index) + (rules.instances - started) * rules.first_cap
+        best = max(best, total / rules.instances)
+    share = error_share(index, testers.started.size)
+    bet = MIDDLE_BET
+    for level in range(max(0, known - LEVELS_TRIED + 1), known + 1):
+        size = collect(state, index, cap_at(rules, level))
+        needed = evidence(rules, share, level, started)
+        bound, bet = lower_mean(state.values, state.weights, size, needed, bet, PRECISION)
+        best = max(best, bound)
+    return float(best)
+
+
+@compiled
+def least_lower_but(state: State, index: int) -> float:
+    """The least certified lower bound of all configurations but one; infinity if it is alone."""
+    least = math.inf
+    for other in range(state.testers.started.size):
+        if other != index:
+            least = min(least, certified_lower(state, other))
+    return least
+
+
+@compiled
+def certified_upper(state: State, index: int, level: int) -> float:
+    """An upper bound on the mean of min(runtime, cap of a level)."""
+    testers, rules = state.testers, state.rules
+    cap, started = cap_at(rules, level), testers.started[index]
+    if started == 0:
+        return cap
+    # What is left to the cap; nothing, for runs that are put off, in flight or crashed.
+    values, weights, size, counted, left = state.values, state.weights, 0, 0.0, 0.0
+    for place in range(state.edges.size):
+        if state.edges[place] >= cap:
+            break
+        weight = state.histogram[index, place]
+        if weight > 0.0:
+            values[size], weights[size] = cap - state.edges[place], weight
+            counted += weight
+            left += weight * values[size]
+            size += 1
+    if started - counted > 1e-9:
+        values[size], weights[size] = 0.0, started - counted
+        size += 1
+    needed = evidence(rules, error_share(index, testers.started.size), level, started)
+    bound, _ = lower_mean(values, weights, size, needed, MIDDLE_BET, PRECISION)
+    if rules.instances != ENDLESS:
+        bound = max(bound, left / rules.instances)
+    return float(cap - bound)
+
+
+@compiled
+def certified_share(state: State, index: int, level: int) -> float:
+    """An upper bound on the share of runs that exceed the cap of a level."""
+    testers, rules = state.testers, state.rules
+    cap, started = cap_at(rules, level), testers.started[index]
+    if cap >= rules.cutoff:
+        return 0.0  # by definition: a run that reaches the cutoff is complete
+    if started == 0:
+        return 1.0
+    within, _ = below(state.runtimes, index, cap)
+    values, weights = state.values, state.weights
+    values[0], weights[0] = 1.0, float(within)
+    values[1], weights[1] = 0.0, float(started - within)
+    needed = evidence(rules, error_share(index, testers.started.size), level, started)
+    bound, _ = lower_mean(values, weights, 2, needed, MIDDLE_BET, PRECISION)
+    if rules.instances != ENDLESS:
+        bound = max(bound, within / rules.instances)
+    return float(1.0 - bound)
+
+
+@compiled
+def top_level(state: State, index: int) -> int:
+    """The highest level worth a bound: that of the cutoff, or one above the known cap."""
+    if math.isinf(state.rules.cutoff):
+        return int(state.testers.cap_level[index]) + 1
+    level = 0
+    while cap_at(state.rules, level) < state.rules.cutoff:
+        level += 1
+    return level
+
+
+@compiled
+def upper_mean(state: State, index: int) -> float:
+    """An upper bound on the whole mean; infinite without a cutoff, unless it is known exactly.
+
+    At each cap: the mean up to it, and the rest to the cutoff for the share that exceeds it.
+    """
+    if is_exact(state, index):
+        return mean_runtime(state, index)
+    cutoff = state.rules.cutoff
+    best = cutoff
+    if not math.isinf(cutoff):
+        for level in range(top_level(state, index) + 1):
+            cap = cap_at(state.rules, level)
+            share = certified_share(state, index, level)
+            best = min(best, certified_upper(state, index, level) + (cutoff - cap) * share)
+    return float(best)
+
+
+def certify(state: State, incumbent: int) -> Certificate:
+    """The certificate of an answer as of now."""
+    rivals = least_lower_but(state, incumbent)
+    exact = all(is_exact(state, index) for index in range(state.testers.started.size))
+    default = (certified_lower(state, 0), upper_mean(state, 0))
+    own = (certified_lower(state, incumbent), upper_mean(state, incumbent))
+    faster = (
+        (1.0, 1.0) if incumbent == 0 else (_ratio(default[0], own[1]), _ratio(default[1], own[0]))
+    )
+    return Certificate(
+        confidence=1.0 - state.rules.error,
+        incumbent=incumbent,
+        points=_points(state, incumbent, rivals),
+        optimal=exact and own[1] <= rivals,
+        versus_default=faster,
+    )
+
+
+def least_runs(state: State, delta: float) -> int:
+    """How many runs of a configuration it takes at least to certify this delta.
+
+    If none of them exceeds the shortest cap; on a finite set, running all of it always suffices.
+    """
+    rules = state.rules
+    most = rules.instances if rules.instances != ENDLESS else 2**30
+    share = error_share(0, state.testers.started.size)
+    low, high = 1, most
+    while low < high:
+        middle = (low + high) // 2
+        needed = evidence(rules, share, 0, middle)
+        # All runs within the cap: the bound is where (1 / m)^runs reaches the evidence.
+        if 1.0 - math.exp(-needed / middle) <= delta:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _points(state: State, incumbent: int, rivals: float) -> tuple[Point, ...]:
+    """All caps' pairs that no other pair beats in both numbers."""
+    if is_exact(state, incumbent):
+        mean = mean_runtime(state, incumbent)
+        return (Point(0.0, max(0.0, _ratio(mean, rivals) - 1.0), state.rules.cutoff),)
+    points: list[Point] = []
+    for level in range(top_level(state, incumbent), -1, -1):
+        upper = certified_upper(state, incumbent, level)
+        delta = certified_share(state, incumbent, level)
+        epsilon = max(0.0, _ratio(upper, rivals) - 1.0)
+        if delta < 1.0 and math.isfinite(epsilon):
+            points.append(Point(delta, epsilon, cap_at(state.rules, level)))
+    points.sort(key=lambda point: (point.delta, point.epsilon, point.cap))
+    kept: list[Point] = []
+    for point in points:
+        if not kept or point.epsilon < kept[-1].epsilon:
+            kept.append(point)
+    return tuple(kept)
+
+
+def _ratio(above: float, below: float) -> float:
+    """A quotient of bounds; an infinite divisor makes it 0, whatever is divided."""
+    if math.isinf(below):
+        return 0.0
+    return above / below

@@ -1,0 +1,74 @@
+"""What is known of a configuration: caps, means, whether anything is left to learn."""
+
+from __future__ import annotations
+
+import math
+
+from cunctator.core.compiled import compiled
+from cunctator.core.runtimes import below
+from cunctator.core.state import Rules, State
+
+
+@compiled
+def cap_at(rules: Rules, level: int) -> float:
+    """The cap of a level: first_cap * 2^level, but never above the cutoff."""
+    return min(math.ldexp(rules.first_cap, level), rules.cutoff)
+
+
+@compiled
+def is_exact(state: State, index: int) -> bool:
+    """Whether every pair of a finite set has been run to its end: the mean is the true mean."""
+    return bool(
+        state.testers.completed[index] + state.testers.crashed[index] == state.rules.instances
+    )
+
+
+@compiled
+def known_sum(state: State, index: int) -> float:
+    """Sum over all started runs of min(runtime, known cap); a crash counts as the cutoff.
+
+    Runs that have not finished count with what is known of them, so a mean of these is never an
+    average over finished runs alone. Without a cutoff, one crash makes it infinite.
+    """
+    testers = state.testers
+    return _sum_up_to(
+        state,
+        index,
+        testers.known_level[index],
+        testers.below_count[index],
+        testers.below_sum[index],
+    )
+
+
+@compiled
+def _sum_up_to(state: State, index: int, level: int, count: int, total: float) -> float:
+    testers, rules = state.testers, state.rules
+    new, crashed = testers.new_in_flight[index], testers.crashed[index]
+    total += new * rules.first_cap
+    capped = testers.started[index] - new - crashed - count
+    if capped > 0:
+        total += capped * cap_at(rules, level)
+    if crashed > 0:
+        total += crashed * rules.cutoff
+    return float(total)
+
+
+@compiled
+def mean_runtime(state: State, index: int) -> float:
+    """Mean over all started runs of min(runtime, known cap); first_cap before the first run."""
+    started = state.testers.started[index]
+    if started == 0:
+        return state.rules.first_cap
+    return float(known_sum(state, index) / started)
+
+
+@compiled
+def mean_up_to(state: State, index: int, level: int) -> float:
+    """Mean over all started runs of min(runtime, cap of a level that is known)."""
+    started = state.testers.started[index]
+    if started == 0:
+        return state.rules.first_cap
+    if level == state.testers.known_level[index]:
+        return float(known_sum(state, index) / started)
+    count, total = below(state.runtimes, index, cap_at(state.rules, level))
+    return float(_sum_up_to(state, index, level, count, total) / started)

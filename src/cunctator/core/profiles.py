@@ -1,0 +1,40 @@
+"""The profiles: which lower bound the search goes by, and how many runs it may put off.
+
+    paper   Equation 1 of the paper as printed: bin of a share p rounded down, C = 25. The bound is
+            not covered by the proof: rounding down puts p on the wrong side of 2^-k.
+    proved  Equation 1 with the bin rounded up and C = 50: the bound and the 2/3 lemma are valid.
+    tight   betting bounds at the user's confidence, and a sharper index for most of the time.
+
+A profile is a small record of constants. The tester and the scheduler do not know which one they
+run; `bounds.py` is where the ways part.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+EQUATION_1, BETTING = 0, 1
+FLOOR, CEIL = 0, 1
+
+
+class Profile(NamedTuple):
+    """A choice of bound and of its constants."""
+
+    bound: int
+    """EQUATION_1 or BETTING."""
+    rounding: int = CEIL
+    """FLOOR or CEIL: the bin of a share p in Equation 1."""
+    queue_factor: float = 0.0
+    """C in q = ceil(C log2(t log2 r)) with Equation 1; with BETTING, q in units of the evidence."""
+    sharpness: float = 1.0
+    """The evidence that the sharper index asks for, as a share of the full confidence's."""
+    full_share: float = 1.0
+    """The share of the charged time that goes to the index at full confidence."""
+
+
+PROFILES = {
+    "tight": Profile(BETTING, queue_factor=0.35, sharpness=0.2, full_share=0.125),
+    "proved": Profile(EQUATION_1, CEIL, queue_factor=50.0),
+    "paper": Profile(EQUATION_1, FLOOR, queue_factor=25.0),
+}
+DEFAULT = "tight"

@@ -1,0 +1,177 @@
+"""The `tight` profile: an honest index at the user's confidence, and a sharper one beside it.
+
+Both are betting bounds (`betting.py`) on the mean of min(runtime, known cap), from a histogram of
+the runtimes. The honest one, `full`, is a valid lower bound for all configurations, caps and times
+at once with the given confidence; what is proved about the answer rests on it. The other, `sharp`,
+asks for a fraction of the evidence. It is wrong now and then, and finds good configurations
+sooner. A fixed share of the charged time goes to the honest index, so that the worst case stays
+within a constant factor; `docs/algorithm.md` has the statement. Neither depends on t, so the
+scheduling keys are static.
+
+The histogram has four edges an octave; a runtime is split between its two neighbours so that the
+mean stays what it is. The log of a gambler's factor is concave in the value, so that only
+understates his wealth: the bound stays valid.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.core.betting import PRICE, lower_mean
+from cunctator.core.compiled import compiled
+from cunctator.core.known import cap_at, known_sum
+from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
+
+FAMILIES = 3
+"""Lower bounds, upper bounds on means, upper bounds on shares: a third of the error each."""
+
+EPOCH_GROWTH = 1.25
+"""Finite sets: each count of runs uses the wealth of the last of these epochs; see `patience`."""
+
+PRECISION = 1e-3
+"""Of the bounds that the search goes by; they are below the exact ones by this at most."""
+
+FIRST_OPEN_SHARE = 0.5
+"""Of the error budget, the part kept for configurations by their number alone."""
+
+
+@compiled
+def error_share(index: int, initial: int) -> float:
+    """The share of the error budget that configuration `index` may spend; all add up to 1 at most.
+
+    Half is divided among the `initial` ones. The other half is laid out for endlessly many, in
+    blocks of 1, 2, 4, ..., so that more may be added at any time.
+    """
+    block = int(math.log2(index + 1.0))
+    own = FIRST_OPEN_SHARE / (math.ldexp(1.0, block) * (block + 1.0) * (block + 2.0))
+    if index < initial:
+        own += (1.0 - FIRST_OPEN_SHARE) / initial
+    return own
+
+
+@compiled
+def epochs(instances: int) -> float:
+    """How many epochs a finite set of pairs has; 1 for an endless stream, which needs none."""
+    if instances == ENDLESS:
+        return 1.0
+    return 2.0 + math.floor(math.log(instances) / math.log(EPOCH_GROWTH))
+
+
+@compiled
+def counted_runs(instances: int, started: int) -> float:
+    """How many runs the wealth is counted for.
+
+    An endless stream: all. A finite set is drawn without replacement, where wealth is a fair game
+    at each count by itself but not at all counts together. The empirical distribution, though, is
+    a martingale backwards in the count, and the best log wealth a run is convex in it; so what
+    holds at the beginning of an epoch, for that count, holds throughout it.
+    """
+    if instances == ENDLESS:
+        return float(started)
+    epoch = math.floor(math.log(started) / math.log(EPOCH_GROWTH) + 1e-9)
+    return max(1.0, min(float(started), math.ceil(EPOCH_GROWTH**epoch)))
+
+
+@compiled
+def evidence(rules: Rules, share: float, level: int, started: int) -> float:
+    """Log wealth at which a mean is refuted, for one bound at one cap level.
+
+    The error of the level g is 1 / ((g + 1)(g + 2)) of the configuration's, so that all levels
+    together keep within it.
+    """
+    levels = (level + 1.0) * (level + 2.0)
+    needed = math.log(FAMILIES * levels * epochs(rules.instances) / (rules.error * share)) + PRICE
+    return needed * started / counted_runs(rules.instances, started)
+
+
+@compiled
+def bin_runtime(edges: NDArray[np.float64], row: NDArray[np.float64], runtime: float) -> None:
+    """Add a runtime to a histogram, split between its two neighbouring edges."""
+    place = int(math.log2(runtime / edges[0]) * EDGES_PER_OCTAVE)
+    place = max(0, min(place, edges.size - 2))
+    while place > 0 and edges[place] > runtime:
+        place -= 1
+    while place < edges.size - 2 and edges[place + 1] <= runtime:
+        place += 1
+    upper = (runtime - edges[place]) / (edges[place + 1] - edges[place])
+    row[place] += 1.0 - upper
+    row[place + 1] += upper
+
+
+@compiled
+def collect(state: State, index: int, cap: float) -> int:
+    """Lay out min(runtime, cap) of all started runs as values and weights; returns how many.
+
+    What is not known is imputed by something smaller: first_cap for new runs in flight, the cap
+    for runs put off (the caller's cap is one they are known to reach). A crash counts as the
+    cutoff.
+    """
+    testers, rules = state.testers, state.rules
+    values, weights, edges = state.values, state.weights, state.edges
+    size = 0
+    counted = float(testers.new_in_flight[index])
+    if counted > 0:
+        values[0], weights[0], size = rules.first_cap, counted, 1
+    for place in range(edges.size):
+        if edges[place] >= cap:
+            break
+        weight = state.histogram[index, place]
+        if weight > 0.0:
+            values[size], weights[size] = edges[place], weight
+            counted += weight
+            size += 1
+    crashed = testers.crashed[index]
+    rest = testers.started[index] - crashed - counted
+    if rest > 1e-9:
+        values[size], weights[size] = cap, rest
+        size += 1
+    if crashed > 0:
+        values[size], weights[size] = rules.cutoff, float(crashed)
+        size += 1
+    return size
+
+
+@compiled
+def measure_bets(state: State, index: int, raised: bool) -> None:
+    """Compute both indices, if enough has happened since they were last computed.
+
+    That is: the known cap has risen, or the runs have grown by a 64th. In between they stay as
+    they are, which costs the search little and saves most of the work.
+    """
+    testers, rules = state.testers, state.rules
+    started, level = testers.started[index], testers.known_level[index]
+    if started == 0 or (started < testers.measure_at[index] and not raised):
+        return
+    testers.measure_at[index] = started + 1 + (started >> 6)
+    if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
+        testers.full[index] = testers.sharp[index] = math.inf
+        return
+    size = collect(state, index, cap_at(rules, level))
+    needed = evidence(rules, error_share(index, testers.started.size), level, started)
+    least = rules.first_cap
+    if rules.instances != ENDLESS:
+        # All N runs count: those not started at least first_cap each.
+        total = known_sum(state, index) + (rules.instances - started) * rules.first_cap
+        least = max(least, total / rules.instances)
+    bound, bet = lower_mean(
+        state.values, state.weights, size, needed, testers.full_bet[index], PRECISION
+    )
+    # Bounds of all times hold at once, so the best so far may be kept.
+    testers.full[index], testers.full_bet[index] = max(testers.full[index], least, bound), bet
+    needed *= state.profile.sharpness
+    bound, bet = lower_mean(
+        state.values, state.weights, size, needed, testers.sharp_bet[index], PRECISION
+    )
+    testers.sharp[index], testers.sharp_bet[index] = max(least, bound), bet
+
+
+@compiled
+def tight_queue_target(state: State, index: int) -> int:
+    """How many runs may be put off: in proportion to the evidence that a bound takes."""
+    share = error_share(index, state.testers.started.size)
+    levels = (state.testers.known_level[index] + 1.0) * (state.testers.known_level[index] + 2.0)
+    needed = math.log(FAMILIES * levels / (state.rules.error * share)) + PRICE
+    return math.ceil(state.profile.queue_factor * needed)

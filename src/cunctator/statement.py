@@ -1,0 +1,85 @@
+"""A certificate in words, and as data."""
+
+from __future__ import annotations
+
+import math
+
+from cunctator.core.certificate import Certificate, Point
+from cunctator.units import format_duration
+
+USELESS = 10.0
+"""An epsilon from here on is not worth a sentence."""
+
+
+def headline(certificate: Certificate) -> str:
+    """One sentence: how close to the best the answer is."""
+    if certificate.optimal:
+        return "Every configuration was run to the end: the answer is optimal on this instance set."
+    point = certificate.best_point
+    if point is None or point.epsilon >= USELESS or point.delta >= 0.5:
+        return f"With {_percent(certificate.confidence)} confidence, nothing can be certified yet."
+    return f"With {_percent(certificate.confidence)} confidence, {_claim(point)}."
+
+
+def _claim(point: Point) -> str:
+    if point.epsilon > 0:
+        claim = (
+            f"no other configuration is more than {_rounded_up(point.epsilon)} faster on average"
+        )
+    else:
+        claim = "no other configuration is faster on average"
+    if point.delta > 0:
+        share, cap = _rounded_up(point.delta), format_duration(point.cap)
+        claim += f", when at most {share} of this one's runs are cut off at {cap}"
+    return claim
+
+
+def versus_default(certificate: Certificate) -> str:
+    """One sentence: how the answer compares with the default, configuration 0."""
+    low, high = certificate.versus_default
+    if certificate.incumbent == 0:
+        return "The answer is the default configuration."
+    upper = "" if math.isinf(high) else f" and at most {high:.3g}"
+    if low >= 1:
+        return f"It is at least {_rounded_down(low)}{upper} times as fast as the default."
+    return (
+        f"It is at least {_rounded_down(low)}{upper} times as fast as the default,"
+        " which does not yet show which is faster."
+    )
+
+
+def as_data(certificate: Certificate) -> dict[str, object]:
+    """The certificate as plain data, for JSON; what is not bounded is null."""
+    low, high = certificate.versus_default
+    return {
+        "confidence": certificate.confidence,
+        "points": [
+            {"delta": p.delta, "epsilon": p.epsilon, "cap": _finite(p.cap)}
+            for p in certificate.points
+        ],
+        "headline": headline(certificate),
+        "optimal": certificate.optimal,
+        "versus_default": {"lower": low, "upper": _finite(high)},
+    }
+
+
+def _finite(number: float) -> float | None:
+    return None if math.isinf(number) else number
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}%"
+
+
+def _rounded_up(share: float) -> str:
+    """A percentage to two figures, never less than it is."""
+    figures = 10 ** max(0, 1 - math.floor(math.log10(100 * share)))
+    return f"{math.ceil(100 * share * figures) / figures:.10g}%"
+
+
+def _rounded_down(ratio: float) -> str:
+    """A ratio to three figures, never more than it is."""
+    if ratio <= 0:
+        return "0"
+    figures = 10.0 ** (2 - math.floor(math.log10(ratio)))
+    return f"{math.floor(ratio * figures) / figures:.10g}"
