@@ -6,12 +6,15 @@ found so far has been printed and saved).
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import math
+import os
+import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-INPUT_IS_WRONG, INTERRUPTED = 2, 130
+CANNOT_PRINT, INPUT_IS_WRONG, INTERRUPTED = 1, 2, 130
 
 UsageError: Any = typer.BadParameter.__mro__[1]
 """What the options' parser raises; Typer carries its own copy of click and does not export it."""
@@ -44,12 +47,19 @@ Seed = Annotated[int, typer.Option(help="Seed of the order of the instances.")]
 def main() -> None:
     """Entry point: whatever is wrong with the input becomes one line and exit code 2."""
     logging.basicConfig(format="cunctator: %(message)s", level=logging.WARNING)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names may hold anything
     try:
         code = app(standalone_mode=False)
     except UsageError as error:
         message = error.format_message().rstrip(".")
         typer.echo(f"cunctator: {message}; see cunctator --help", err=True)
         code = INPUT_IS_WRONG
+    except OSError as error:  # what is printed cannot be written; the JSON has been by now
+        with suppress(OSError):
+            typer.echo(f"cunctator: cannot print: {error.strerror}", err=True)
+        os._exit(CANNOT_PRINT)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("cunctator: interrupted before there was anything to report", err=True)
         code = INTERRUPTED
@@ -94,19 +104,22 @@ def simulate(
         from cunctator.simulation import Simulation
 
         check_writable(json_file)
-        simulation = Simulation(
-            load_table(table),
-            profile=profile,
-            first_cap=parse_duration(first_cap, "--first-cap"),
-            cutoff=None if cutoff is None else parse_duration(cutoff, "--cutoff"),
-            budget=math.inf if budget is None else parse_duration(budget, "--budget"),
-            seed=seed,
-            confidence=confidence,
-            stop_at=target(epsilon, delta),
-        )
+        recorded = load_table(table)
+        with quick_interrupt():
+            simulation = Simulation(
+                recorded,
+                profile=profile,
+                first_cap=parse_duration(first_cap, "--first-cap"),
+                cutoff=None if cutoff is None else parse_duration(cutoff, "--cutoff"),
+                budget=math.inf if budget is None else parse_duration(budget, "--budget"),
+                seed=seed,
+                confidence=confidence,
+                stop_at=target(epsilon, delta),
+            )
         result = watch(simulation)
+        save(result, json_file)
         Console().print(summary(result))
-        finish(result, json_file)
+        finish(result)
 
 
 @app.command()
@@ -128,10 +141,13 @@ def demo(
             "A made-up solver: 200 configurations, 1,000 instances with 20 seeds each, all runtimes"
             " recorded. The search sees a runtime only by paying for it."
         )
-        result = watch(Simulation(table, profile=profile, seed=seed))
+        with quick_interrupt():
+            simulation = Simulation(table, profile=profile, seed=seed)
+        result = watch(simulation)
+        save(result, json_file)
         console.print(history(result))
         console.print(summary(result))
-        finish(result, json_file)
+        finish(result)
 
 
 def watch(simulation: Simulation) -> Result:
@@ -145,19 +161,30 @@ def watch(simulation: Simulation) -> Result:
         return simulation.run(update)
 
 
-def finish(result: Result, json_file: Path | None) -> None:
-    """Save the result, and exit with 130 if it was interrupted."""
+def save(result: Result, json_file: Path | None) -> None:
+    """Write the result, before anything is printed; a file that exists is replaced whole."""
+    if json_file is None:
+        return
+    text = json.dumps(result.as_data(), allow_nan=False) + "\n"
+    try:
+        if json_file.exists() and not json_file.is_file():
+            json_file.write_text(text, encoding="utf-8")  # a device or a pipe
+            return
+        beside = json_file.with_name(f".{os.getpid()}.part")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(json_file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        expected = f"cannot write: {error.strerror}"
+        raise InvalidSetting("--json", str(json_file), expected) from None
+
+
+def finish(result: Result) -> None:
+    """Exit with 130 if it was interrupted."""
     from cunctator.records import StopReason
 
-    if json_file is not None:
-        try:
-            json_file.write_text(
-                json.dumps(result.as_data(), allow_nan=False) + "\n", encoding="utf-8"
-            )
-        except OSError as error:
-            raise InvalidSetting(
-                "--json", str(json_file), f"cannot write: {error.strerror}"
-            ) from None
     if result.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
 
@@ -174,8 +201,35 @@ def target(epsilon: float | None, delta: float | None) -> tuple[float, float] | 
 
 def check_writable(json_file: Path | None) -> None:
     """Complain before the work, not after it, if the result could not be saved."""
-    if json_file is not None and (json_file.is_dir() or not json_file.parent.is_dir()):
-        raise InvalidSetting("--json", str(json_file), "expected a file in a folder that exists")
+    if json_file is None:
+        return
+    try:
+        good = json_file.parent.is_dir() and not json_file.is_dir()
+        good = good and os.access(json_file.parent, os.W_OK)
+    except OSError:
+        good = False
+    if not good:
+        expected = "expected a file in a folder that exists and can be written to"
+        raise InvalidSetting("--json", str(json_file), expected)
+
+
+@contextmanager
+def quick_interrupt() -> Iterator[None]:
+    """While kernels are compiled, let Ctrl-C end the process at once.
+
+    The compiler calls back into Python and swallows exceptions there, KeyboardInterrupt too; and
+    there is nothing to save yet.
+    """
+
+    def leave(number: int, frame: object) -> None:
+        os.write(2, b"cunctator: interrupted before there was anything to report\n")
+        os._exit(INTERRUPTED)
+
+    before = signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -184,5 +238,5 @@ def readable_errors() -> Iterator[None]:
     try:
         yield
     except CunctatorError as error:
-        typer.echo(f"cunctator: {error}", err=True)
+        typer.echo(f"cunctator: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(INPUT_IS_WRONG) from None

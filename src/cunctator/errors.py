@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+LONGEST_PROBLEM = 300
+"""Characters of a message that quotes a file."""
+
 
 class CunctatorError(Exception):
     """Base of all errors that say what to do about them."""
@@ -23,6 +26,8 @@ class InvalidTable(CunctatorError):
         self.where = where
         place = ", ".join(str(part) for part in (path, where) if part)
         problem = " ".join(problem.split())  # other libraries' messages come with line breaks
+        if len(problem) > LONGEST_PROBLEM:
+            problem = problem[:LONGEST_PROBLEM] + "..."
         super().__init__(f"{place + ': ' if place else ''}{problem}; {fix}")
 
 

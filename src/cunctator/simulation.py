@@ -48,7 +48,7 @@ BEST_SHOWN = 5
 
 ANSWER_GROWTH = 1.01
 
-STOP_SLICE = 2_000
+STOP_SLICE = 200
 """Steps between two thoughts of looking at the certificate, when a search is to end by it."""
 
 SLICE = 200_000
@@ -123,7 +123,7 @@ def advance(
         ledger.charged[0] += seconds
         # The try before was cut at half this cap, unless a cutoff shortened this one.
         ledger.charged[1] += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
-        update(state, index, kind != NEW)
+        update(state, index, True, kind != NEW)
         if ledger.charged[0] >= ledger.answer_at[0] and state.step[0] >= ledger.answer_at[1]:
             note_answer(state, ledger)
     return GOING_ON, 0

@@ -34,7 +34,7 @@ def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
             state = grow(state, 0)
         pair, at = begin(state, 0, NEW)
         finish(state, 0, pair, at, True, FULL, status, seconds)
-        update(state, 0, False)
+        update(state, 0, True, False)
     return state
 
 

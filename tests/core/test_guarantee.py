@@ -81,3 +81,17 @@ def test_bad_arguments(arguments, complaint):
 def test_delta_out_of_range():
     with pytest.raises(InvalidSetting, match="delta is 1"):
         appendix_epsilon(1.0, 5, 10, 2)
+
+
+def test_the_corrected_probability_by_hand():
+    """With delta = 1/2, y is t: failure is n t (y^-6.4 + y^(-25 / eps^2)) + 2.63 r^-1.25."""
+    claim = appendix_epsilon(0.5, 10_000, 100_000, 50)
+    assert claim.epsilon == pytest.approx(math.sqrt(144 * math.log2(1e5) / 5000))
+    failure = 50 * 1e5 * (1e5**-6.4 + 1e5 ** (-25 / claim.epsilon**2)) + 2.63 * 1e4**-1.25
+    assert 1 - claim.probability == pytest.approx(failure, rel=1e-6)
+    many = appendix_epsilon(0.5, 100, 100, 10**9, strength=1.0)
+    assert many is None or many.probability < 1 - 10**9 * 100 * 100**-6.4
+    # Where the tails matter: a few steps and very many configurations.
+    few = appendix_delta(1.0, 3000, 3000, 10**16)
+    expected = 10**16 * 3000 * 2 * (3000 * max(1, -math.log2(few.delta))) ** -6.4
+    assert 1 - few.probability > 0.5 * expected

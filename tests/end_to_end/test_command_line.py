@@ -128,6 +128,35 @@ def test_ctrl_c_keeps_what_was_found(tmp_path):
         assert "interrupted before" in err
 
 
+def test_the_json_is_there_whatever_becomes_of_the_printing(table, tmp_path):
+    report = tmp_path / "result.json"
+    report.write_text("old")
+    words = [*COMMAND, "simulate", str(table), "--json", str(report)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert json.loads(report.read_text())["incumbent"]["index"] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json"]
+
+
+def test_certificate_and_target(table, tmp_path):
+    report = tmp_path / "result.json"
+    done = cunctator("simulate", table, "--epsilon", 3, "--delta", 0.4, "--json", report)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(report.read_text())
+    assert data["stop"] == "the certificate has reached its target"
+    assert data["certificate"]["confidence"] == 0.95
+    assert any(p["delta"] <= 0.4 and p["epsilon"] <= 3 for p in data["certificate"]["points"])
+    assert data["certificate"]["headline"] in " ".join(done.stdout.split())
+    assert set(data["certificate"]["versus_default"]) == {"lower", "upper"}
+    refused("simulate", table, "--epsilon", 0.1, words=["--delta", "give both"])
+    refused("simulate", table, "--epsilon", -1, "--delta", 0.1, words=["epsilon is -1"])
+    refused("simulate", table, "--epsilon", 1, "--delta", 1, words=["delta is 1"])
+    refused("simulate", table, "--confidence", 1.5, words=["confidence is 1.5"])
+    short = ["--epsilon", 1, "--delta", 0.01, "--budget", "1s"]
+    refused("simulate", table, *short, words=["delta is 0.01", "runs at least"])
+
+
 def test_help_and_version():
     assert "simulate" in cunctator("--help").stdout
     assert cunctator().returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import os
@@ -224,6 +225,75 @@ def test_measurements_broken(tmp_path, data, words):
     path = tmp_path / "measurements.dump"
     path.write_bytes(pickle.dumps(data, 2))
     refused(path, *words)
+
+
+def nested(depth):
+    key = (1.0,)
+    for _ in range(depth):
+        key = (key, key)
+    return key
+
+
+def test_measurements_that_would_crash_or_hang(tmp_path):
+    path = tmp_path / "measurements.dump"
+    path.write_bytes(pickle.dumps({nested(20): [1.0]}, 2))
+    refused(path, "deeply nested tuples")
+    deep = b"\x80\x02}(" + b"(" * 1_000_000 + b"K\x01" + b"t" * 1_000_000 + b"]u."
+    path.write_bytes(deep)
+    refused(path)
+    path.write_bytes(b"\x80\x05}(X\x01\x00\x00\x00a\x96" + (2**40).to_bytes(8, "little") + b"u.")
+    refused(path, "more bytes than the file has")
+    path.write_bytes(pickle.dumps({"a": np.ones((2, 2))}, 2))
+    refused(path, "more than one dimension")
+    # NEWOBJ of an array, and BUILD on a stand-in function.
+    path.write_bytes(b"\x80\x02}(X\x01\x00\x00\x00acnumpy\nndarray\n)\x81u.")
+    refused(path)
+    path.write_bytes(b"\x80\x02}(X\x01\x00\x00\x00acnumpy.core.multiarray\nscalar\n}bu.")
+    refused(path, "changing what is not an array")
+
+
+def test_csv_heading_or_typing_error(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("c0,1.0,2.0x,3.0\nc1,1,2,3\n")
+    refused(path, "line 1, column 3", "'2.0x' is not a runtime")
+    path.write_text("id,101,102\na,1,2\n")
+    assert load_table(path).instances == ("101", "102")
+    path.write_text("x\n1\n2\n")
+    assert load_table(path).runtimes.shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "date: 2001-99-99", "a: !!int abc", "a: !!float abc", "[" * 5000,
+        "algorithm_cutoff_time: 1" + "0" * 400 + "\nperformance_type: runtime\n"
+        "performance_measures: runtime",
+    ],
+)  # fmt: skip
+def test_aslib_strange_yaml(scenario, text):
+    (scenario / "description.txt").write_text(text)
+    refused(scenario)
+
+
+def test_aslib_strange_arff(scenario):
+    path = scenario / "algorithm_runs.arff"
+    path.write_text("@RELATION r\n@ATTRIBUTE\n@DATA\n")
+    refused(scenario)
+    path.write_text(ARFF + "x" * 200_000 + ",1,minisat,1,ok\n")
+    refused(scenario)
+
+
+def test_npz_with_flipped_bytes(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, runtimes=RUNTIMES, cutoff=5.0)
+    whole = path.read_bytes()
+    random = np.random.default_rng(3)
+    for _ in range(500):
+        flipped = bytearray(whole)
+        flipped[random.integers(len(whole))] ^= 1 << random.integers(8)
+        path.write_bytes(flipped)
+        with contextlib.suppress(InvalidTable):
+            load_table(path)
 
 
 def test_not_a_known_format(tmp_path):

@@ -1,12 +1,14 @@
-"""Are certificates true as often as they say? Whole studies with known truth, stopped adversarially.
+"""Are certificates true as often as they say? Whole studies with known truth, stopped at will.
 
-A study is counted as false if *any* certificate of its answer, looked at often and at all times,
-says anything that is not so: that is what the worst moment to stop would find. The promise is that
-at most 1 - confidence of the studies are. With half the width of every bound, more are.
+A study is counted as false if *any* certificate, of its answer or of others, looked at often and
+all along, says anything that is not so: that is what the worst moment to stop and the worst choice
+would find. The promise is that at most 1 - confidence of the studies are. With half the width of
+every bound, more are.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -46,17 +48,39 @@ def all_capped(random, n, m):
     return np.full((n, m), 100.0)
 
 
-def true_means(draw, factors, cutoff):
-    """Capped means and survival of the distribution itself, from a large sample of its shape."""
-    shape = draw(np.random.default_rng(99), 1, 400_000)[0]
-    return [np.minimum(shape * factor, cutoff) for factor in factors]
+class Truth:
+    """The true means of one configuration: of a distribution's shape, or of the runs themselves."""
+
+    def __init__(self, sample: np.ndarray, factor: float = 1.0) -> None:
+        self.ordered, self.factor = sample, factor
+        self.sums = np.concatenate([[0.0], np.cumsum(sample)])
+
+    def scaled(self, factor: float) -> Truth:
+        other = copy.copy(self)
+        other.factor = factor
+        return other
+
+    def mean(self, cap: float) -> float:
+        """The mean of max(FIRST_CAP, min(runtime, cap))."""
+        low, high = np.searchsorted(self.ordered, np.array([FIRST_CAP, cap]) / self.factor)
+        between = self.factor * (self.sums[high] - self.sums[low])
+        size = self.ordered.size
+        return float((low * FIRST_CAP + between + (size - high) * cap) / size)
+
+    def share_above(self, cap: float) -> float:
+        rank = np.searchsorted(self.ordered, cap / self.factor, side="right")
+        return 1 - rank / self.ordered.size
 
 
-def study(draw, n, confidence, endless, seed, weakened=False):
-    """Run a study and say whether any of its certificates was false."""
+def shape_of(draw):
+    return Truth(np.sort(draw(np.random.default_rng(99), 1, 1_000_000)[0]))
+
+
+def study(draw, shape, n, confidence, endless, seed, weakened=False):
+    """Run a study and say whether any of its certificates was false; `shape`: None if finite."""
     random = np.random.default_rng([seed, n])
     factors = np.exp(random.normal(0, SCALES[n], n))
-    runs = 1500 if endless else 150
+    runs = 2000 if endless else 150
     table = make_table(np.minimum(draw(random, n, runs) * factors[:, None], CUTOFF), cutoff=CUTOFF)
     simulation = Simulation(table, first_cap=FIRST_CAP, seed=seed, confidence=confidence)
     rules = check_rules(n, None if endless else runs, FIRST_CAP, CUTOFF, confidence)
@@ -66,28 +90,44 @@ def study(draw, n, confidence, endless, seed, weakened=False):
         rules = rules._replace(error=rules.error * math.exp(0.75 * needed))
     simulation.state = new_state(n, rules, PROFILES["tight"])
     rekey_all(simulation.state)
-    truth = true_means(draw, factors, CUTOFF) if endless else list(table.runtimes)
-    while simulation.stop is None and simulation.state.testers.started.max() < runs - 100:
-        simulation.advance(60 if n == 5 else 600)
-        if is_false(certify(simulation.state, simulation.incumbent), truth):
+    if endless:
+        truth = [shape.scaled(factor) for factor in factors]
+    else:
+        truth = [Truth(np.sort(row)) for row in table.runtimes]
+    between_looks = 12 * n
+    # The endless stream ends with the table: stop well before.
+    most = runs - between_looks if endless else runs + 1
+    while simulation.stop is None and simulation.state.testers.started.max() < most:
+        simulation.advance(between_looks)
+        # A certificate must hold for any answer, so a few others are looked at too.
+        answers = {simulation.incumbent, *random.choice(n, 4, replace=False)}
+        if any(is_false(certify(simulation.state, int(one)), truth) for one in answers):
             return True
-    return is_false(certify(simulation.state, simulation.incumbent), truth)
+    return False
 
 
 def is_false(certificate, truth):
-    """Whether anything that a certificate says is not so (means below first_cap count as it)."""
-    samples = [np.maximum(sample, FIRST_CAP) for sample in truth]
-    means = [sample.mean() for sample in samples]
-    answer = samples[certificate.incumbent]
+    """Whether anything that a certificate says is not so."""
+    means = [one.mean(CUTOFF) for one in truth]
+    answer = truth[certificate.incumbent]
     slack = 1 + 1e-9
     for point in certificate.points:
-        if np.minimum(answer, point.cap).mean() > (1 + point.epsilon) * min(means) * slack:
+        if answer.mean(point.cap) > (1 + point.epsilon) * min(means) * slack:
             return True
-        if point.cap < CUTOFF and (answer > point.cap).mean() > point.delta * slack:
+        if point.cap < CUTOFF and answer.share_above(point.cap) > point.delta * slack:
             return True
     low, high = certificate.versus_default
     ratio = means[0] / means[certificate.incumbent]
     return not low <= ratio * slack or not ratio <= high * slack
+
+
+def false_studies(draws, n, confidence, endless, seeds, weakened=False):
+    return sum(
+        study(draw, shape, n, confidence, endless, seed, weakened)
+        for draw in draws
+        for shape in [shape_of(draw)]
+        for seed in range(seeds)
+    )
 
 
 DRAWS = [lognormal, pareto, two_point, constant, all_capped]
@@ -101,15 +141,18 @@ STUDIES = {5: 90, 50: 15}
 def test_certificates_are_true_as_often_as_they_say(n, confidence, endless):
     """Chernoff: with 450 (75) studies that fail with probability 1 - confidence each, more than
     `most_events` failures have a chance of one in a million."""
-    studies = [(draw, seed) for draw in DRAWS for seed in range(STUDIES[n])]
-    false = sum(study(draw, n, confidence, endless, seed) for draw, seed in studies)
+    studies = len(DRAWS) * STUDIES[n]
+    false = false_studies(DRAWS, n, confidence, endless, STUDIES[n])
+    assert false <= most_events(studies, 1 - confidence)
     # The margin only excuses chance; the union bounds leave more room than it takes.
-    assert false <= most_events(len(studies), 1 - confidence)
-    assert false <= len(studies) * (1 - confidence)
+    assert false <= studies * (1 - confidence)
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_half_the_width_fails_the_same_test(confidence):
-    studies = [(draw, seed) for draw in (lognormal, pareto, two_point) for seed in range(60)]
-    false = sum(study(draw, 5, confidence, True, seed, weakened=True) for draw, seed in studies)
-    assert false > most_events(len(studies), 1 - confidence)
+@pytest.mark.parametrize(
+    ("confidence", "seeds"), [(0.95, 60), pytest.param(0.8, 400, marks=pytest.mark.slow)]
+)
+def test_half_the_width_fails_the_same_test(confidence, seeds):
+    """Some 25% of the studies are false then: many are needed to tell that from 20% for sure."""
+    draws = [lognormal, two_point]
+    false = false_studies(draws, 5, confidence, True, seeds, weakened=True)
+    assert false > most_events(len(draws) * seeds, 1 - confidence)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from cunctator.core.compiled import compiled
 from cunctator.core.known import mean_up_to
+from cunctator.core.slabs import NONE
 from cunctator.core.state import State
 
 NEARLY = 0.98
@@ -24,6 +25,8 @@ on; ties alone would let the answer flip between configurations that differ by a
 @compiled
 def recommended(state: State) -> int:
     """The index of the recommended configuration."""
+    if state.proved[0] != NONE:
+        return int(state.proved[0])
     testers, left, means = state.testers, state.candidates, state.candidate_means
     most = 0
     for index in range(testers.started.size):
@@ -67,10 +70,16 @@ def _put_best_first(state: State, count: int, kept: int) -> None:
 
 @compiled
 def _is_better(state: State, place: int, other: int) -> bool:
-    """By mean; before any cap tells them apart, by completed runs; then by index."""
+    """By mean; before any cap tells them apart, by completed runs; then by index.
+
+    Without a cutoff a crash makes a mean infinite: then fewer crashes are better.
+    """
     means, left, completed = state.candidate_means, state.candidates, state.testers.completed
     if means[place] != means[other]:
         return bool(means[place] < means[other])
+    crashed = state.testers.crashed
+    if crashed[left[place]] != crashed[left[other]]:
+        return bool(crashed[left[place]] < crashed[left[other]])
     if completed[left[place]] != completed[left[other]]:
         return bool(completed[left[place]] > completed[left[other]])
     return bool(left[place] < left[other])

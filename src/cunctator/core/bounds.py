@@ -20,10 +20,10 @@ from cunctator.core.tight import measure_bets, tight_queue_target
 
 
 @compiled
-def measure(state: State, index: int, raised: bool) -> None:
-    """Bring what the bounds are computed from up to date; `raised`: the known cap has risen."""
+def measure(state: State, index: int, raised: bool, has_result: bool) -> None:
+    """Bring what the bounds are computed from up to date; `raised`: the known cap has changed."""
     if state.profile.bound == BETTING:
-        measure_bets(state, index, raised)
+        measure_bets(state, index, raised, has_result)
     else:
         measure_areas(state, index)
 

@@ -86,7 +86,8 @@ def _check_tester(state: State, index: int) -> None:
     assert levels == sorted(levels), "queue out of order"
     assert all(known + 1 <= level <= known + 2 for level in levels)
     for slot in slots:
-        assert known <= state.flights.level[slot] <= known + 1
+        tried = state.flights.level[slot] - (0 if state.flights.is_new[slot] else 1)
+        assert known <= tried <= known + 1
     assert known <= testers.cap_level[index] <= known + 1
 
     values = known_values(state, index)

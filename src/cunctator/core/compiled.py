@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,9 +41,12 @@ def _sources_digest() -> str:
 
 def _cache_folder() -> Path | None:
     """Where compiled kernels are kept; None if there is no place to write them."""
-    bases = [PACKAGE / "__pycache__", Path("~/.cache/cunctator").expanduser()]
+    bases = [PACKAGE / "__pycache__"]
     if config.CACHE_DIR:
         bases = [Path(config.CACHE_DIR)]
+    else:
+        with suppress(RuntimeError):  # nobody's home
+            bases.append(Path("~/.cache/cunctator").expanduser())
     name = PREFIX + _sources_digest()
     for base in bases:
         try:

@@ -46,8 +46,8 @@ def appendix_delta(
     as_printed: bool = False,
 ) -> Guarantee | None:
     """The least delta for a given epsilon, or None: no guarantee yet. `strength` is lambda."""
-    if not 0 < epsilon <= 1:
-        raise InvalidSetting("epsilon", epsilon, "expected above 0 and at most 1")
+    if not 1e-6 <= epsilon <= 1:
+        raise InvalidSetting("epsilon", epsilon, "expected 0.000001 to 1")
     _check_counts(started, step, configurations, strength)
     constant = PRINTED if as_printed else CORRECTED
 

@@ -55,6 +55,9 @@ WAIT, FINISHED = -1, -2
 
 MOST_PATIENT, LEAST_PATIENT = 6, 30
 
+SHORTEST, LONGEST = 1e-9, 1e9
+"""Of first caps, in seconds."""
+
 STATUS_CODE = {Status.SOLVED: SOLVED, Status.CAPPED: CAPPED, Status.CRASHED: CRASHED}
 
 
@@ -101,13 +104,19 @@ def choose_honestly(state: State) -> int:
         best = _contest(state, best, bound, log_step)
     if next_kind(state, best) != NOTHING:
         return int(best)
-    # The argmin is known exactly. A blocked configuration might still turn out better.
+    # The argmin is known exactly. A blocked configuration might still turn out as good.
     bound = lower_bound(state, best, log_step)
     flights = state.flights
     for slot in range(flights.configuration.size):
         rival = flights.configuration[slot]
-        if rival != NONE and lower_bound(state, rival, log_step) < bound:
+        if rival != NONE and lower_bound(state, rival, log_step) <= bound:
             return WAIT
+    if math.isinf(bound):
+        # All have crashed, without a cutoff. There is no best mean, but there is more to see.
+        for index in range(state.testers.started.size):
+            if next_kind(state, index) != NOTHING:
+                return index
+    state.proved[0] = best
     return FINISHED
 
 
@@ -167,7 +176,7 @@ def begin_flight(state: State, index: int, slot: int) -> bool:
     flights.configuration[slot], flights.pair[slot] = index, pair
     flights.level[slot], flights.is_new[slot] = level, kind == NEW
     flights.turn[slot] = state.turn[0]
-    update(state, index, False)
+    update(state, index, False, False)
     return bool(kind == NEW)
 
 
@@ -178,7 +187,7 @@ def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     index, pair, level = flights.configuration[slot], flights.pair[slot], flights.level[slot]
     flights.configuration[slot] = NONE
     finish(state, index, pair, level, flights.is_new[slot], flights.turn[slot], status, seconds)
-    update(state, index, False)
+    update(state, index, True, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,9 +329,10 @@ def check_rules(
     if instances is not None and not 1 <= instances < ENDLESS:
         expected = f"expected 1 to {ENDLESS - 1}, or None for an endless stream"
         raise InvalidSetting("instances", instances, expected)
-    if not (math.isfinite(first_cap) and first_cap > 0):
-        raise InvalidSetting("first_cap", first_cap, "expected a positive number of seconds")
-    if cutoff is not None and not cutoff >= first_cap:
+    if not SHORTEST <= first_cap <= LONGEST:
+        expected = f"expected {SHORTEST:g} to {LONGEST:g} seconds"
+        raise InvalidSetting("first_cap", first_cap, expected)
+    if cutoff is not None and not first_cap <= cutoff < math.inf:
         expected = f"expected at least the first cap, {first_cap:g} seconds, or none"
         raise InvalidSetting("cutoff", cutoff, expected)
     if not 0 < confidence < 1:

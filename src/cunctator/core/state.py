@@ -130,6 +130,8 @@ class State(NamedTuple):
     """Seconds charged to each index at [SHARP, FULL], runs in flight counted at their caps."""
     turn: NDArray[np.int64]
     """One number, SHARP or FULL: whose choice the last one was."""
+    proved: NDArray[np.int64]
+    """One number: the configuration that was proved optimal on a finite set, or NONE."""
     scratch: NDArray[np.int64]
     """Working memory of `scheduler.choose`: kernels cannot allocate (see `compiled`)."""
     values: NDArray[np.float64]
@@ -202,6 +204,7 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
         step=np.zeros(1, dtype=np.int64),
         turns=np.zeros(2),
         turn=np.full(1, FULL, dtype=np.int64),
+        proved=np.full(1, NONE, dtype=np.int64),
         scratch=np.zeros(64, dtype=np.int64),
         values=np.zeros(edges.size + 3),
         weights=np.zeros(edges.size + 3),

@@ -48,14 +48,19 @@ def next_kind(state: State, index: int) -> int:
     testers = state.testers
     waiting = state.queues.length[index]
     pending = waiting + testers.in_flight[index]
-    if pending < testers.queue_target[index] and testers.started[index] < state.rules.instances:
-        return NEW
-    if waiting > 0:
+    may_start = (
+        pending < testers.queue_target[index] and testers.started[index] < state.rules.instances
+    )
+    # Profile tight: once one run has been retried at a longer cap, all others put off are, before
+    # anything new begins. Otherwise, if new runs finish within the longer cap, the queue may never
+    # fill up again, and what is known stays clipped at the shorter cap, as Algorithm 1 has it.
+    doubling = waiting > 0 and head_level(state.queues, index) <= testers.cap_level[index]
+    if waiting > 0 and (not may_start or (doubling and state.profile.bound == BETTING)):
         if testers.in_flight[index] == 0:
             return RETRY
         if head_level(state.queues, index) <= reachable_level(state, index) + 1:
             return RETRY
-    return NOTHING
+    return NEW if may_start else NOTHING
 
 
 @compiled
@@ -118,10 +123,11 @@ def _complete(state: State, index: int, value: float) -> None:
 
 
 @compiled
-def update(state: State, index: int, only_retried: bool) -> None:
-    """Bring the areas and keys of one configuration up to date.
+def update(state: State, index: int, has_result: bool, only_retried: bool) -> None:
+    """Bring the bounds and keys of one configuration up to date.
 
-    `only_retried` says that all that happened since the last update is one retry, begun and
+    `has_result` says that a result has come in, rather than that a run has begun. `only_retried`
+    says that all that happened since the last update is one retry, begun and
     finished. That changes nothing that is known below the known cap, so nothing needs to be
     computed unless it raised that cap or was the last run of all.
     """
@@ -134,7 +140,7 @@ def update(state: State, index: int, only_retried: bool) -> None:
         testers.below_count[index], testers.below_sum[index] = count, total
     elif only_retried and not is_exact(state, index):
         return
-    measure(state, index, raised)
+    measure(state, index, raised, has_result)
     rekey(state, index)
 
 

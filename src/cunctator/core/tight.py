@@ -135,15 +135,16 @@ def collect(state: State, index: int, cap: float) -> int:
 
 
 @compiled
-def measure_bets(state: State, index: int, raised: bool) -> None:
+def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> None:
     """Compute both indices, if enough has happened since they were last computed.
 
-    That is: the known cap has risen, or the runs have grown by a 64th. In between they stay as
-    they are, which costs the search little and saves most of the work.
+    That is: the known cap has changed, or a result has come in and the runs have grown by a 64th.
+    In between they stay as they are, which costs the search little and saves most of the work.
     """
     testers, rules = state.testers, state.rules
     started, level = testers.started[index], testers.known_level[index]
-    if started == 0 or (started < testers.measure_at[index] and not raised):
+    due = has_result and started >= testers.measure_at[index]
+    if started == 0 or not (raised or due):
         return
     testers.measure_at[index] = started + 1 + (started >> 6)
     if testers.crashed[index] > 0 and math.isinf(rules.cutoff):

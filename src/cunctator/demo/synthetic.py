@@ -12,6 +12,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.errors import InvalidSetting
 from cunctator.target.table import Table, make_table
 
 PARAMETERS: dict[str, dict[str, float]] = {
@@ -28,6 +29,8 @@ CUTOFF = 300.0
 
 def synthetic_table(seed: int = 0) -> Table:
     """The table of recorded runtimes: one column for each instance and each of its seeds."""
+    if seed < 0:
+        raise InvalidSetting("seed", seed, "expected 0 or more")
     random = np.random.default_rng([seed, 2])
 
     def per_instance(spread: float) -> NDArray[np.float64]:

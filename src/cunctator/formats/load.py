@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from cunctator.errors import InvalidTable
+from cunctator.errors import InvalidTable, MissingExtra
 from cunctator.formats import aslib, measurements, tables
 from cunctator.target.table import Table
 
@@ -32,6 +32,14 @@ def load_table(path: str | PathLike[str]) -> Table:
         if name.endswith(".parquet"):
             return tables.load_parquet(place)
         return measurements.load(place)
+    except (InvalidTable, MissingExtra):
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise InvalidTable(place, f"cannot be read ({reason})", "check the file") from None
+    except MemoryError:
+        raise InvalidTable(place, "too large for this machine's memory", "give less") from None
+    except Exception as error:
+        # A broken file makes the libraries that read it raise anything at all.
+        problem = f"cannot be read ({type(error).__name__}: {error})"
+        raise InvalidTable(place, problem, "check the file") from error

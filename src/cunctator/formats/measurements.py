@@ -12,8 +12,9 @@ import gzip
 import io
 import pickle
 import re
+import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,13 @@ FIX = "give a dict of lists of runtimes, or save the table as .npz instead"
 
 OPENING = re.compile(rb"\x80|\(d|}|c[\w.]+\n[\w.]+\n|\x1f\x8b")
 """How a pickle begins: protocols 2 and later, a dict in 0 and 1, a global; and a gzip file."""
+
+
+NOT_NEEDED = {
+    pickle.NEWOBJ, pickle.NEWOBJ_EX, pickle.OBJ, pickle.INST, pickle.EMPTY_SET, pickle.ADDITEMS,
+    pickle.FROZENSET, pickle.PERSID, pickle.BINPERSID, pickle.NEXT_BUFFER,
+    pickle.READONLY_BUFFER, pickle.EXT1, pickle.EXT2, pickle.EXT4,
+}  # fmt: skip
 
 
 class _Refused(pickle.UnpicklingError):
@@ -55,9 +63,11 @@ class _FloatArray:
         self.values = np.zeros(0)
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
-        _, _, kind, _, raw = state
+        _, shape, kind, _, raw = state
         if not isinstance(kind, _FloatType) or not isinstance(raw, bytes | str):
             raise _Refused("a NumPy array that is not of floats")
+        if not isinstance(shape, tuple) or len(shape) != 1:
+            raise _Refused("a NumPy array of more than one dimension")
         self.values = kind.read(raw.encode("latin-1") if isinstance(raw, str) else raw)
 
 
@@ -67,9 +77,9 @@ def _float_scalar(kind: object, raw: object) -> float:
     return float(kind.read(raw.encode("latin-1") if isinstance(raw, str) else raw)[0])
 
 
-def _float_frombuffer(raw: object, kind: object, *_: object) -> _FloatArray:
+def _float_frombuffer(raw: object, kind: object, shape: object, *_: object) -> _FloatArray:
     array = _FloatArray()
-    array.__setstate__((0, (), kind, False, bytes(raw) if isinstance(raw, bytearray) else raw))
+    array.__setstate__((0, shape, kind, False, raw))
     return array
 
 
@@ -90,13 +100,64 @@ for _home in ("numpy.core", "numpy._core"):
     STAND_INS[f"{_home}.numeric", "_frombuffer"] = _float_frombuffer
 
 
-class _Reader(pickle._Unpickler):
-    """The unpickler in Python: one bad byte makes the one in C allocate (and fill) 64 GB."""
+PlainUnpickler: Any = pickle._Unpickler
+
+
+class _Reader(PlainUnpickler):  # type: ignore[misc]
+    """The unpickler in Python: one bad byte makes the one in C allocate (and fill) 64 GB.
+
+    Operations that no table needs are refused: making objects other than by calling a stand-in,
+    sets, references to elsewhere. Tuples may be nested once, as NumPy does: hashing a deep one
+    would crash. Nothing may claim more bytes than the file has.
+    """
+
+    dispatch: ClassVar[dict[int, Any]] = {
+        code: operation
+        for code, operation in PlainUnpickler.dispatch.items()
+        if bytes([code]) not in NOT_NEEDED
+    }
+
+    def __init__(self, raw: bytes) -> None:
+        super().__init__(io.BytesIO(raw), encoding="latin1")
+        self.longest = len(raw)
+
+    def load_build(self) -> None:
+        """Set the state of an array, and of nothing else."""
+        if not isinstance(self.stack[-2], _FloatType | _FloatArray):
+            raise _Refused("changing what is not an array")
+        super().load_build()
+
+    def load_bytearray8(self) -> None:
+        """Read bytes, if there are as many."""
+        (size,) = struct.unpack("<Q", self.read(8))
+        if size > self.longest:
+            raise _Refused("more bytes than the file has")
+        self.append(bytes(self.read(size)))
+
+    def check_tuple(self) -> None:
+        """Refuse a tuple in a tuple in a tuple."""
+        for part in self.stack[-1]:
+            if isinstance(part, tuple) and any(isinstance(deep, tuple) for deep in part):
+                raise _Refused("deeply nested tuples")
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in STAND_INS:
             raise _Refused(f"{module}.{name}")
         return STAND_INS[module, name]
+
+
+def _checking(operation: Any) -> Any:
+    def load_tuple(reader: _Reader) -> None:
+        operation(reader)
+        reader.check_tuple()
+
+    return load_tuple
+
+
+_Reader.dispatch[pickle.BUILD[0]] = _Reader.load_build
+_Reader.dispatch[pickle.BYTEARRAY8[0]] = _Reader.load_bytearray8
+for _code in (pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3):
+    _Reader.dispatch[_code[0]] = _checking(_Reader.dispatch[_code[0]])
 
 
 def load(path: Path) -> Table:
@@ -108,7 +169,7 @@ def load(path: Path) -> Table:
     try:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
-        data = _Reader(io.BytesIO(raw), encoding="latin1").load()
+        data = _Reader(raw).load()
     except _Refused as error:
         raise InvalidTable(path, f"the pickle asks for {error}; refused", FIX) from None
     except Exception as error:  # a broken pickle makes the unpickler raise anything at all

@@ -16,7 +16,7 @@ import numpy as np
 from cunctator.errors import InvalidTable, MissingExtra
 from cunctator.target.table import LONGEST, Table, make_table
 
-NAME_LABELS = {"", "configuration", "config", "name", "algorithm", "solver"}
+NAME_LABELS = {"", "configuration", "config", "id", "name", "algorithm", "solver"}
 """Headings that mark the first column as names."""
 
 MAKE_AGAIN = "write the file again"
@@ -136,9 +136,13 @@ def _is_runtime(cell: str) -> bool:
 
 
 def _is_heading(cells: list[str]) -> bool:
-    """Whether the first line names the instances: its cells, but for the first, are not numbers."""
+    """Whether the first line names the instances: no cell, but for the first, is a number.
+
+    Where some are and some are not, it is taken as data, so that a typing error is not taken for a
+    heading; a heading like that must begin with one of NAME_LABELS.
+    """
     known_label = cells[0].strip().lower() in NAME_LABELS
-    return known_label or any(not _is_number(cell) for cell in cells[1:])
+    return known_label or not any(_is_number(cell) for cell in cells[1:] or cells)
 
 
 def _numbers(path: Path, line: int, cells: list[str], first: int) -> list[float]:
