@@ -1,6 +1,6 @@
 """A word to the user when kernels are being compiled.
 
-The first use after an installation or an update compiles for some twenty seconds; later ones load
+The first use after an installation or an update compiles for about a minute; later ones load
 the result in a blink. Silence for that long looks like a hang, so after a second it is announced.
 """
 
@@ -20,7 +20,7 @@ PATIENCE = 1.0
 @contextmanager
 def announced_compilation() -> Iterator[None]:
     """Log a warning if what happens inside takes longer than loading compiled kernels would."""
-    message = "compiling the kernels: about 20 seconds, once after each installation or update"
+    message = "compiling the kernels: about a minute, once after each installation or update"
     timer = threading.Timer(PATIENCE, log.warning, [message])
     timer.daemon = True
     timer.start()

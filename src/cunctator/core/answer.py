@@ -12,7 +12,7 @@ number of runs.
 
 from __future__ import annotations
 
-from cunctator.core.compiled import compiled
+from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import mean_up_to
 from cunctator.core.slabs import NONE
 from cunctator.core.state import State
@@ -22,7 +22,7 @@ NEARLY = 0.98
 on; ties alone would let the answer flip between configurations that differ by a run."""
 
 
-@compiled
+@compiled_apart
 def recommended(state: State) -> int:
     """The index of the recommended configuration."""
     if state.proved[0] != NONE:
@@ -48,7 +48,7 @@ def recommended(state: State) -> int:
     return int(left[0])
 
 
-@compiled
+@compiled_apart
 def _put_best_first(state: State, count: int, kept: int) -> None:
     """Reorder the candidates so that the best `kept` of them come first (quickselect)."""
     low, high = 0, count - 1

@@ -24,7 +24,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.compiled import compiled
+from cunctator.core.compiled import compiled, compiled_apart
 
 NUMBER_OF_BETS = 16
 PRICE = math.log(NUMBER_OF_BETS)
@@ -55,7 +55,7 @@ def log_wealth(
     return wealth, slope
 
 
-@compiled
+@compiled_apart
 def refuted_up_to(
     values: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -83,7 +83,7 @@ def refuted_up_to(
     return mean
 
 
-@compiled
+@compiled_apart
 def lower_mean(
     values: NDArray[np.float64],
     weights: NDArray[np.float64],

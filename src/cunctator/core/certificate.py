@@ -21,8 +21,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cunctator.core.betting import lower_mean
-from cunctator.core.compiled import compiled
+from cunctator.core.compiled import compiled_apart
 from cunctator.core.known import cap_at, is_exact, known_sum, mean_runtime
 from cunctator.core.runtimes import below
 from cunctator.core.state import ENDLESS, State
@@ -33,6 +36,7 @@ LEVELS_TRIED = 4
 """Lower bounds are tried at the known cap and a few below: a shorter cap is sometimes sharper."""
 
 MIDDLE_BET = 3
+MOST_LEVELS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class Certificate:
         return min(self.points, key=lambda p: max(p.epsilon, p.delta), default=None)
 
 
-@compiled
+@compiled_apart
 def certified_lower(state: State, index: int) -> float:
     """A lower bound on the mean of one configuration."""
     testers, rules = state.testers, state.rules
@@ -92,7 +96,7 @@ def certified_lower(state: State, index: int) -> float:
     return float(best)
 
 
-@compiled
+@compiled_apart
 def least_lower_but(state: State, index: int) -> float:
     """The least certified lower bound of all configurations but one; infinity if it is alone."""
     least = math.inf
@@ -102,7 +106,7 @@ def least_lower_but(state: State, index: int) -> float:
     return least
 
 
-@compiled
+@compiled_apart
 def certified_upper(state: State, index: int, level: int) -> float:
     """An upper bound on the mean of min(runtime, cap of a level)."""
     testers, rules = state.testers, state.rules
@@ -130,7 +134,7 @@ def certified_upper(state: State, index: int, level: int) -> float:
     return float(cap - bound)
 
 
-@compiled
+@compiled_apart
 def certified_share(state: State, index: int, level: int) -> float:
     """An upper bound on the share of runs that exceed the cap of a level."""
     testers, rules = state.testers, state.rules
@@ -150,7 +154,7 @@ def certified_share(state: State, index: int, level: int) -> float:
     return float(1.0 - bound)
 
 
-@compiled
+@compiled_apart
 def top_level(state: State, index: int) -> int:
     """The highest level worth a bound: that of the cutoff, or one above the known cap."""
     if math.isinf(state.rules.cutoff):
@@ -161,7 +165,7 @@ def top_level(state: State, index: int) -> int:
     return level
 
 
-@compiled
+@compiled_apart
 def upper_mean(state: State, index: int) -> float:
     """An upper bound on the whole mean; infinite without a cutoff, unless it is known exactly.
 
@@ -179,20 +183,43 @@ def upper_mean(state: State, index: int) -> float:
     return float(best)
 
 
+@compiled_apart
+def measure_answer(state: State, incumbent: int, out: NDArray[np.float64]) -> tuple[bool, int]:
+    """All that a certificate needs, in one call; returns whether all is known, and how many levels.
+
+    Row 0 of `out`: the least lower bound of the others, then lower and upper bounds on the means
+    of the default and of the answer. Row 1 + g: cap, upper bound and share at level g.
+    """
+    all_exact = True
+    for index in range(state.testers.started.size):
+        all_exact = all_exact and is_exact(state, index)
+    out[0, 0] = least_lower_but(state, incumbent)
+    out[0, 1], out[0, 2] = certified_lower(state, 0), upper_mean(state, 0)
+    out[0, 3], out[0, 4] = certified_lower(state, incumbent), upper_mean(state, incumbent)
+    if is_exact(state, incumbent):
+        out[1, 0], out[1, 1], out[1, 2] = state.rules.cutoff, mean_runtime(state, incumbent), 0.0
+        return all_exact, 1
+    levels = min(top_level(state, incumbent) + 1, out.shape[0] - 1)
+    for level in range(levels):
+        out[1 + level, 0] = cap_at(state.rules, level)
+        out[1 + level, 1] = certified_upper(state, incumbent, level)
+        out[1 + level, 2] = certified_share(state, incumbent, level)
+    return all_exact, levels
+
+
 def certify(state: State, incumbent: int) -> Certificate:
     """The certificate of an answer as of now."""
-    rivals = least_lower_but(state, incumbent)
-    exact = all(is_exact(state, index) for index in range(state.testers.started.size))
-    default = (certified_lower(state, 0), upper_mean(state, 0))
-    own = (certified_lower(state, incumbent), upper_mean(state, incumbent))
-    faster = (
-        (1.0, 1.0) if incumbent == 0 else (_ratio(default[0], own[1]), _ratio(default[1], own[0]))
-    )
+    out = np.zeros((MOST_LEVELS, 5))
+    all_exact, levels = measure_answer(state, incumbent, out)
+    rivals, default_low, default_high, low, high = (float(number) for number in out[0])
+    faster = (1.0, 1.0)
+    if incumbent != 0:
+        faster = (_ratio(default_low, high), _ratio(default_high, low))
     return Certificate(
         confidence=1.0 - state.rules.error,
         incumbent=incumbent,
-        points=_points(state, incumbent, rivals),
-        optimal=exact and own[1] <= rivals,
+        points=_points(out[1 : 1 + levels].tolist(), rivals),
+        optimal=bool(all_exact and high <= rivals),
         versus_default=faster,
     )
 
@@ -217,18 +244,13 @@ def least_runs(state: State, delta: float) -> int:
     return low
 
 
-def _points(state: State, incumbent: int, rivals: float) -> tuple[Point, ...]:
+def _points(levels: list[list[float]], rivals: float) -> tuple[Point, ...]:
     """All caps' pairs that no other pair beats in both numbers."""
-    if is_exact(state, incumbent):
-        mean = mean_runtime(state, incumbent)
-        return (Point(0.0, max(0.0, _ratio(mean, rivals) - 1.0), state.rules.cutoff),)
-    points: list[Point] = []
-    for level in range(top_level(state, incumbent), -1, -1):
-        upper = certified_upper(state, incumbent, level)
-        delta = certified_share(state, incumbent, level)
-        epsilon = max(0.0, _ratio(upper, rivals) - 1.0)
-        if delta < 1.0 and math.isfinite(epsilon):
-            points.append(Point(delta, epsilon, cap_at(state.rules, level)))
+    points = [
+        Point(delta, max(0.0, _ratio(upper, rivals) - 1.0), cap)
+        for cap, upper, delta, _, _ in levels
+        if delta < 1.0 and math.isfinite(upper)
+    ]
     points.sort(key=lambda point: (point.delta, point.epsilon, point.cap))
     kept: list[Point] = []
     for point in points:

@@ -70,11 +70,26 @@ CACHE_FOLDER = _cache_folder()
 
 def compiled(function: AnyFunction) -> AnyFunction:
     """Compile `function` with Numba when it is first called; typed as the function itself."""
+    return _compile(function, forceinline=True)
+
+
+def compiled_apart(function: AnyFunction) -> AnyFunction:
+    """The same, but called rather than inlined: for long kernels off the hot path.
+
+    Passing the state costs a microsecond; inlining these everywhere would take a minute.
+    """
+    return _compile(function, forceinline=False)
+
+
+def _compile(function: AnyFunction, forceinline: bool) -> AnyFunction:
     users_folder = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER or "")
     try:
         kernel: AnyFunction = njit(
-            cache=CACHE_FOLDER is not None, error_model="numpy", forceinline=True, _nrt=False
+            cache=CACHE_FOLDER is not None,
+            error_model="numpy",
+            forceinline=forceinline,
+            _nrt=False,
         )(function)
     finally:
         config.CACHE_DIR = users_folder

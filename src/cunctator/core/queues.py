@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.compiled import compiled
+from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.slabs import Slabs, allocate, grown, has_room, new_slabs, release
 
 
@@ -42,7 +42,7 @@ def queue_has_room(queues: Queues, index: int) -> bool:
     return bool(queues.length[index] < capacity or has_room(queues.slabs, grown(capacity)))
 
 
-@compiled
+@compiled_apart
 def _enlarge(queues: Queues, index: int) -> None:
     old, start = queues.capacity[index], queues.start[index]
     capacity = grown(old)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.compiled import compiled
+from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.slabs import Slabs, allocate, grown, has_room, new_slabs, release
 
 CHUNK = 128
@@ -62,7 +62,7 @@ def runtimes_have_room(store: Runtimes, index: int) -> bool:
     )
 
 
-@compiled
+@compiled_apart
 def _open_entry(store: Runtimes, index: int, position: int) -> int:
     """Make place in the directory for a new, empty chunk at `position`; returns its entry."""
     old, start, entries = store.capacity[index], store.start[index], store.entries[index]
@@ -93,7 +93,7 @@ def _copy_entry(store: Runtimes, source: int, destination: int) -> None:
     store.least[destination] = store.least[source]
 
 
-@compiled
+@compiled_apart
 def _split(store: Runtimes, index: int, position: int) -> None:
     """Move the upper half of a full chunk into a new one behind it."""
     upper = _open_entry(store, index, position + 1)
@@ -149,7 +149,7 @@ def insert(store: Runtimes, index: int, value: float) -> None:
     store.least[entry] = store.chunks[chunk, 0]
 
 
-@compiled
+@compiled_apart
 def below(store: Runtimes, index: int, limit: float) -> tuple[int, float]:
     """How many values are strictly below `limit`, and their sum."""
     count = 0

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.betting import PRICE, lower_mean
-from cunctator.core.compiled import compiled
+from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import cap_at, known_sum
 from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
 
@@ -101,7 +101,7 @@ def bin_runtime(edges: NDArray[np.float64], row: NDArray[np.float64], runtime: f
     row[place + 1] += upper
 
 
-@compiled
+@compiled_apart
 def collect(state: State, index: int, cap: float) -> int:
     """Lay out min(runtime, cap) of all started runs as values and weights; returns how many.
 
@@ -134,7 +134,7 @@ def collect(state: State, index: int, cap: float) -> int:
     return size
 
 
-@compiled
+@compiled_apart
 def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> None:
     """Compute both indices, if enough has happened since they were last computed.
 
