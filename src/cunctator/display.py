@@ -55,7 +55,7 @@ def summary(result: Result) -> RenderableType:
     for rank, standing in enumerate(result.ranking()[:BEST_SHOWN]):
         exact = standing.exact
         grid.add_row(
-            Text(names[standing.configuration]),
+            Text(printable(names[standing.configuration])),
             f"{standing.started:,}",
             _seconds(standing.mean) if exact else f"≥ {_seconds(standing.mean)}",
             "the end" if exact else _seconds(standing.known_cap),
@@ -63,7 +63,7 @@ def summary(result: Result) -> RenderableType:
             f"{standing.charged / result.charged:.2%}" if result.charged else "-",
             style="bold" if rank == 0 else None,
         )
-    lines = [f"Answer: {result.name}", *_story(result)]
+    lines = [f"Answer: {printable(result.name)}", *_story(result)]
     return Group(grid, *(Text(line) for line in lines))
 
 
@@ -108,8 +108,14 @@ def history(result: Result) -> RenderableType:
     return grid
 
 
+def printable(name: str) -> str:
+    """A name as it is, unless it holds what a terminal would obey rather than show."""
+    return name if name.isprintable() else ascii(name)
+
+
 def shorten(name: str, width: int) -> str:
     """A name that fits on a progress line."""
+    name = printable(name)
     return name if len(name) <= width else name[: width - 1] + "…"
 
 

@@ -50,6 +50,14 @@ def test_simulate(table, tmp_path):
     assert data["steps"] > 400 and data["scheduler_seconds"] > 0
 
 
+def test_names_cannot_command_the_terminal(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, runtimes=[[1.0], [2.0]], configurations=["\x1b[2Jfast", "slow\n"])
+    done = cunctator("simulate", path)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout and "fast" in done.stdout
+
+
 def test_budget_and_seed(table, tmp_path):
     report = tmp_path / "result.json"
     done = cunctator("simulate", table, "--budget", "20s", "--seed", 3, "--json", report)
