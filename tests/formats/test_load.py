@@ -33,6 +33,11 @@ def test_missing(tmp_path):
     refused(tmp_path / "nowhere.csv", "there is no such file")
 
 
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    refused(tmp_path / "pipe.csv", "neither a file nor a folder")
+
+
 # NumPy archives
 
 

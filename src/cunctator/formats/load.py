@@ -24,6 +24,8 @@ def load_table(path: str | PathLike[str]) -> Table:
             return aslib.load(place)
         if not place.exists():
             raise InvalidTable(place, "there is no such file or folder", "check the path")
+        if not place.is_file():
+            raise InvalidTable(place, "neither a file nor a folder", "save it as a file first")
         name = place.name.lower()
         if name.endswith(".npz"):
             return tables.load_npz(place)

@@ -76,7 +76,8 @@ def _numbers(runtimes: object, source: str) -> NDArray[np.float64]:
         given = np.asarray(runtimes)
         if given.dtype.kind not in "biuf":
             raise TypeError(f"type {given.dtype}")
-        numbers = given.astype(np.float64)
+        with np.errstate(over="ignore"):  # becomes infinite, and is refused below
+            numbers = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         fix = "give the same number of numbers in every row"
         raise InvalidTable(source, f"not a table of numbers ({error})", fix) from None
