@@ -7,9 +7,9 @@ reason one looks. So every m at which he would have won more is refuted, and
 
     lower = the least m at which none of the bets has won more than (number of bets) / a
 
-is a lower bound on mu at all times at once with probability 1 - a (Waudby-Smith and Ramdas, "
-Estimating means of bounded random variables by betting", JRSS B 2024, with constant bets; the
-number of bets is the price of not knowing the best one: spread the stake evenly over them). Nothing
+is a lower bound on mu at all times at once with probability 1 - a. (Waudby-Smith and Ramdas,
+"Estimating means of bounded random variables by betting", JRSS B 2024, with constant bets; the
+number of bets is the price of not knowing the best one: spread the stake evenly over them.) Nothing
 is assumed of the distribution, not even that Y is bounded.
 
 The order of observations does not matter, and wealth grows with every Y: whatever is not known may

@@ -115,7 +115,8 @@ def certified_upper(state: State, index: int, level: int) -> float:
         return cap
     # What is left to the cap; nothing, for runs that are put off, in flight or crashed.
     values, weights, size, counted, left = state.values, state.weights, 0, 0.0, 0.0
-    for place in range(state.edges.size):
+    # Nothing, too, for those at the last edge: they may be longer than it says.
+    for place in range(state.edges.size - 1):
         if state.edges[place] >= cap:
             break
         weight = state.histogram[index, place]

@@ -29,7 +29,7 @@ FAMILIES = 3
 """Lower bounds, upper bounds on means, upper bounds on shares: a third of the error each."""
 
 EPOCH_GROWTH = 1.25
-"""Finite sets: each count of runs uses the wealth of the last of these epochs; see `patience`."""
+"""Finite sets: epochs begin at 1, 1.25, 1.25^2, ... runs; see `counted_runs`."""
 
 PRECISION = 1e-3
 """Of the bounds that the search goes by; they are below the exact ones by this at most."""
@@ -89,7 +89,11 @@ def evidence(rules: Rules, share: float, level: int, started: int) -> float:
 
 @compiled
 def bin_runtime(edges: NDArray[np.float64], row: NDArray[np.float64], runtime: float) -> None:
-    """Add a runtime to a histogram, split between its two neighbouring edges."""
+    """Add a runtime to a histogram, split between its two neighbouring edges.
+
+    Beyond the last edge it counts as that edge: less than it is, which lower bounds allow.
+    """
+    runtime = min(runtime, edges[edges.size - 1])
     place = int(math.log2(runtime / edges[0]) * EDGES_PER_OCTAVE)
     place = max(0, min(place, edges.size - 2))
     while place > 0 and edges[place] > runtime:

@@ -1,0 +1,66 @@
+"""The tight profile's parts: the histogram, the error budget, the epochs of a finite set."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cunctator.core.certificate import certified_lower, certified_upper, certify
+from cunctator.core.scheduler import Scheduler
+from cunctator.core.state import ENDLESS, Rules, runtime_edges
+from cunctator.core.tight import bin_runtime, counted_runs, epochs, error_share
+from cunctator.records import Outcome, Status
+
+
+@given(
+    runtimes=st.lists(st.floats(1.0, 1e30), min_size=1, max_size=30),
+    cutoff=st.sampled_from([math.inf, 1.0, 1.3, 900.0]),
+)
+def test_the_histogram_keeps_counts_and_means(runtimes, cutoff):
+    """No weight is negative, however long a run: beyond the last edge it counts as that edge."""
+    edges = runtime_edges(Rules(1.0, cutoff, ENDLESS))
+    row = np.zeros(edges.size)
+    kept = np.minimum(runtimes, min(cutoff, edges[-1]))
+    for runtime in np.minimum(runtimes, cutoff):
+        bin_runtime(edges, row, runtime)
+    assert (row >= 0).all()
+    assert row.sum() == pytest.approx(len(runtimes))
+    assert (row * edges).sum() == pytest.approx(kept.sum(), rel=1e-9)
+
+
+def test_runs_beyond_the_histogram_are_certified_on_the_safe_side():
+    """First cap a nanosecond, no cutoff: runs of 10^5 seconds lie beyond the last edge."""
+    scheduler = Scheduler(2, None, first_cap=1e-9)
+    while scheduler.step < 3000:
+        run = scheduler.ask()
+        solved = run.cap >= 1e5
+        scheduler.tell(run, Outcome(Status.SOLVED if solved else Status.CAPPED, min(run.cap, 1e5)))
+    scheduler.check()
+    level = int(scheduler.state.testers.known_level[0])
+    assert certified_lower(scheduler.state, 0) <= 1e5
+    assert certified_upper(scheduler.state, 0, level) >= 1e5
+    for point in certify(scheduler.state, 0).points:
+        assert point.epsilon >= 0 and (point.cap < 1e5) <= (point.delta > 0.9)
+
+
+@pytest.mark.parametrize("initial", [1, 7, 1000])
+def test_the_error_budget_is_not_overspent(initial):
+    """Were all of the first 2^20 numbers used, and the rest of the series: at most 1."""
+    spent = sum(error_share(index, initial) for index in range(2**17))
+    rest = 0.5 / (17 + 1)  # blocks from 17 on: half of sum 1 / ((b + 1)(b + 2))
+    assert spent + rest == pytest.approx(1.0)
+
+
+def test_epochs_are_few_and_begin_where_they_say():
+    for instances in (1, 2, 150, 1294, 20_000):
+        begun = {counted_runs(instances, started) for started in range(1, instances + 1)}
+        assert len(begun) <= epochs(instances)
+        assert all(
+            started / 1.25 - 1 <= counted_runs(instances, started) <= started
+            for started in range(1, instances + 1)
+        )
+    assert counted_runs(ENDLESS, 1234) == 1234 and epochs(ENDLESS) == 1
