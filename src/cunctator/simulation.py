@@ -46,7 +46,8 @@ GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
 
 BEST_SHOWN = 5
 
-ANSWER_GROWTH = 1.01
+ANSWER_GROWTH, CERTIFICATE_GROWTH = 1.01, 1.02
+"""How much the charged time must grow before the answer, the certificate are looked at again."""
 
 STOP_SLICE = 200
 """Steps between two thoughts of looking at the certificate, when a search is to end by it."""
@@ -302,10 +303,10 @@ class Simulation:
         self.scheduler_seconds += time.perf_counter() - begun
 
     def _is_certified(self) -> bool:
-        """Whether the certificate says what was asked for; looked at when 2% more is charged."""
+        """Whether the certificate says what was asked for, if it is time to look at it."""
         if self.stop_at is None or self.charged < self._certify_at:
             return False
-        self._certify_at = self.charged * 1.02
+        self._certify_at = self.charged * CERTIFICATE_GROWTH
         return self.certificate().epsilon_at(self.stop_at.delta) <= self.stop_at.epsilon
 
     def check(self) -> None:

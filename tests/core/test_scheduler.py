@@ -138,7 +138,12 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
         [
             # Small queues, so that they fill up.
             *[Profile(EQUATION_1, r, q) for r in (FLOOR, CEIL) for q in (0.2, 1.0, 25.0)],
-            *[Profile(BETTING, CEIL, q, 0.2, s) for q in (0.01, 0.35) for s in (0.0, 0.125, 1.0)],
+            *[
+                Profile(BETTING, CEIL, q, 0.2, s, finishes)
+                for q in (0.01, 0.35)
+                for s in (0.0, 0.125, 1.0)
+                for finishes in (False, True)
+            ],
         ]
     ),
     workers=st.integers(1, 12),

@@ -1,10 +1,10 @@
 """How the core's kernels are compiled.
 
-One decorator for all of them, so that the choices are made once:
+Two decorators serve all of them, so that the choices are made once:
 
 - Floating point follows IEEE rules to the letter (no `fastmath`), because a study is restored by
   replaying it and must make the same choices again.
-- Kernels take the state as a tuple of some fifty arrays. Numba would count references to each of
+- Kernels take the state as a tuple of some seventy arrays. Numba would count references to each of
   them at each call, ten times the cost of the work itself, so they are compiled without its
   run-time for memory (`_nrt=False`): they cannot allocate or return arrays, and do not need to.
   For the same reason they are inlined into each other rather than called.

@@ -29,11 +29,15 @@ class Profile(NamedTuple):
     sharpness: float = 1.0
     """The evidence that the sharper index asks for, as a share of the full confidence's."""
     full_share: float = 1.0
-    """The share of the charged time that goes to the index at full confidence."""
+    """The share of the charged time for the index at full confidence; 1: there is no other."""
+    finishes_doubling: bool = False
+    """Whether all runs put off are retried at a longer cap before anything new begins."""
 
 
 PROFILES = {
-    "tight": Profile(BETTING, queue_factor=0.35, sharpness=0.2, full_share=0.125),
+    "tight": Profile(
+        BETTING, queue_factor=0.35, sharpness=0.2, full_share=0.125, finishes_doubling=True
+    ),
     "proved": Profile(EQUATION_1, CEIL, queue_factor=50.0),
     "paper": Profile(EQUATION_1, FLOOR, queue_factor=25.0),
 }

@@ -19,7 +19,7 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact, mean_runtime
-from cunctator.core.profiles import BETTING, DEFAULT, PROFILES, Profile
+from cunctator.core.profiles import DEFAULT, PROFILES, Profile
 from cunctator.core.slabs import NONE
 from cunctator.core.state import (
     ENDLESS,
@@ -54,6 +54,7 @@ WAIT, FINISHED = -1, -2
 """Instead of a configuration: nothing can be run before a result arrives; the search is over."""
 
 MOST_PATIENT, LEAST_PATIENT = 6, 30
+"""Least and most of `Testers.patience`: keys are kept for step / 64 steps, or not at all."""
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""
@@ -72,11 +73,11 @@ def rekey_all(state: State) -> None:
 def choose(state: State) -> int:
     """The configuration to run next, or WAIT, or FINISHED; `turn` says by which index.
 
-    The sharper index of the profile tight has its turns while the honest one has had its share.
-    Where it sees nothing left to learn, and for the other profiles, the honest one decides.
+    If the profile has a sharper index, that has its turns while the honest one has had its share.
+    Where it sees nothing left to learn, and if there is none, the honest one decides.
     """
     turns = state.turns
-    if state.profile.bound == BETTING:
+    if state.profile.full_share < 1.0:
         owed = state.profile.full_share * (turns[SHARP] + turns[FULL])
         best = state.by_sharp.winner[ROOT]
         if turns[FULL] >= owed and next_kind(state, best) != NOTHING:
@@ -142,7 +143,7 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
     tree, started = state.by_lower, state.testers.started
     leaves = tree.winner.size >> 1
     node = leaves + best
-    stack = state.scratch
+    stack = state.stack
     while node > ROOT:
         stack[0], height = node ^ 1, 1
         while height > 0:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
-from cunctator.core.profiles import BETTING, Profile
+from cunctator.core.profiles import Profile
 from cunctator.core.queues import Queues, new_queues, queue_has_room
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
 from cunctator.core.slabs import NONE
@@ -123,7 +123,7 @@ class State(NamedTuple):
     by_expiry: Tournament
     """Keys (last step for which the key in `by_lower` holds, 0, 0)."""
     by_sharp: Tournament
-    """Profile tight: keys (sharp index, started, 0)."""
+    """Keys (sharp index, started, 0), if the profile has such an index."""
     step: NDArray[np.int64]
     """One number, t: runs asked for so far."""
     turns: NDArray[np.float64]
@@ -132,7 +132,7 @@ class State(NamedTuple):
     """One number, SHARP or FULL: whose choice the last one was."""
     proved: NDArray[np.int64]
     """One number: the configuration that was proved optimal on a finite set, or NONE."""
-    scratch: NDArray[np.int64]
+    stack: NDArray[np.int64]
     """Working memory of `scheduler.choose`: kernels cannot allocate (see `compiled`)."""
     values: NDArray[np.float64]
     """Working memory of the betting bounds ..."""
@@ -187,7 +187,7 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
         overrun=real(),
     )
     room = 8 * configurations + 64
-    is_tight = profile.bound == BETTING
+    has_sharp = profile.full_share < 1.0
     edges = runtime_edges(rules)
     return State(
         profile=profile,
@@ -200,12 +200,12 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
         flights=new_flights(16),
         by_lower=new_tournament(configurations),
         by_expiry=new_tournament(configurations),
-        by_sharp=new_tournament(configurations if is_tight else 1),
+        by_sharp=new_tournament(configurations if has_sharp else 1),
         step=np.zeros(1, dtype=np.int64),
         turns=np.zeros(2),
         turn=np.full(1, FULL, dtype=np.int64),
         proved=np.full(1, NONE, dtype=np.int64),
-        scratch=np.zeros(64, dtype=np.int64),
+        stack=np.zeros(64, dtype=np.int64),
         values=np.zeros(edges.size + 3),
         weights=np.zeros(edges.size + 3),
         candidates=whole(),

@@ -11,7 +11,6 @@ from __future__ import annotations
 from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact
-from cunctator.core.profiles import BETTING
 from cunctator.core.queues import head_level, pop, push
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import State
@@ -51,11 +50,11 @@ def next_kind(state: State, index: int) -> int:
     may_start = (
         pending < testers.queue_target[index] and testers.started[index] < state.rules.instances
     )
-    # Profile tight: once one run has been retried at a longer cap, all others put off are, before
-    # anything new begins. Otherwise, if new runs finish within the longer cap, the queue may never
-    # fill up again, and what is known stays clipped at the shorter cap, as Algorithm 1 has it.
+    # If new runs begin in the middle of a doubling and finish within the longer cap, the queue may
+    # never fill up again, and what is known stays clipped at the shorter one. So it is in
+    # Algorithm 1; a profile may have a doubling finished first.
     doubling = waiting > 0 and head_level(state.queues, index) <= testers.cap_level[index]
-    if waiting > 0 and (not may_start or (doubling and state.profile.bound == BETTING)):
+    if waiting > 0 and (not may_start or (doubling and state.profile.finishes_doubling)):
         if testers.in_flight[index] == 0:
             return RETRY
         if head_level(state.queues, index) <= reachable_level(state, index) + 1:
@@ -127,9 +126,9 @@ def update(state: State, index: int, has_result: bool, only_retried: bool) -> No
     """Bring the bounds and keys of one configuration up to date.
 
     `has_result` says that a result has come in, rather than that a run has begun. `only_retried`
-    says that all that happened since the last update is one retry, begun and
-    finished. That changes nothing that is known below the known cap, so nothing needs to be
-    computed unless it raised that cap or was the last run of all.
+    says that all that happened since the last update is one retry, begun and finished. That
+    changes nothing that is known below the known cap, so nothing needs to be computed unless it
+    raised that cap or was the last run of all.
     """
     testers = state.testers
     level = reachable_level(state, index)
@@ -150,14 +149,13 @@ def rekey(state: State, index: int) -> None:
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
         set_key(state.by_lower, index, float("inf"), BLOCKED, 0.0)
         set_key(state.by_expiry, index, float("inf"), 0.0, 0.0)
-        if state.profile.bound == BETTING:
+        if state.profile.full_share < 1.0:
             set_key(state.by_sharp, index, float("inf"), BLOCKED, 0.0)
         return
     key, last = lasting_lower_bound(state, index, state.step[0] + 1)
-    set_key(state.by_lower, index, key, float(state.testers.started[index]), 0.0)
-    if state.profile.bound == BETTING:
-        # Its keys do not depend on the step: none expires.
+    started = float(state.testers.started[index])
+    set_key(state.by_lower, index, key, started, 0.0)
+    set_key(state.by_expiry, index, last, 0.0, 0.0)
+    if state.profile.full_share < 1.0:
         sharp = key if is_exact(state, index) else state.testers.sharp[index]
-        set_key(state.by_sharp, index, sharp, float(state.testers.started[index]), 0.0)
-    else:
-        set_key(state.by_expiry, index, last, 0.0, 0.0)
+        set_key(state.by_sharp, index, sharp, started, 0.0)

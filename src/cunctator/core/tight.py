@@ -34,7 +34,7 @@ EPOCH_GROWTH = 1.25
 PRECISION = 1e-3
 """Of the bounds that the search goes by; they are below the exact ones by this at most."""
 
-FIRST_OPEN_SHARE = 0.5
+OPEN_SHARE = 0.5
 """Of the error budget, the part kept for configurations by their number alone."""
 
 
@@ -46,9 +46,9 @@ def error_share(index: int, initial: int) -> float:
     blocks of 1, 2, 4, ..., so that more may be added at any time.
     """
     block = int(math.log2(index + 1.0))
-    own = FIRST_OPEN_SHARE / (math.ldexp(1.0, block) * (block + 1.0) * (block + 2.0))
+    own = OPEN_SHARE / (math.ldexp(1.0, block) * (block + 1.0) * (block + 2.0))
     if index < initial:
-        own += (1.0 - FIRST_OPEN_SHARE) / initial
+        own += (1.0 - OPEN_SHARE) / initial
     return own
 
 
@@ -76,14 +76,20 @@ def counted_runs(instances: int, started: int) -> float:
 
 
 @compiled
-def evidence(rules: Rules, share: float, level: int, started: int) -> float:
-    """Log wealth at which a mean is refuted, for one bound at one cap level.
+def evidence_at_one_count(rules: Rules, share: float, level: int) -> float:
+    """Log wealth at which a mean is refuted, for one bound at one cap level, at one count of runs.
 
     The error of the level g is 1 / ((g + 1)(g + 2)) of the configuration's, so that all levels
     together keep within it.
     """
     levels = (level + 1.0) * (level + 2.0)
-    needed = math.log(FAMILIES * levels * epochs(rules.instances) / (rules.error * share)) + PRICE
+    return math.log(FAMILIES * levels / (rules.error * share)) + PRICE
+
+
+@compiled
+def evidence(rules: Rules, share: float, level: int, started: int) -> float:
+    """Log wealth over all started runs at which a mean is refuted, for one bound at one level."""
+    needed = evidence_at_one_count(rules, share, level) + math.log(epochs(rules.instances))
     return needed * started / counted_runs(rules.instances, started)
 
 
@@ -177,6 +183,5 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
 def tight_queue_target(state: State, index: int) -> int:
     """How many runs may be put off: in proportion to the evidence that a bound takes."""
     share = error_share(index, state.testers.started.size)
-    levels = (state.testers.known_level[index] + 1.0) * (state.testers.known_level[index] + 2.0)
-    needed = math.log(FAMILIES * levels / (state.rules.error * share)) + PRICE
+    needed = evidence_at_one_count(state.rules, share, state.testers.known_level[index])
     return math.ceil(state.profile.queue_factor * needed)
