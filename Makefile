@@ -14,6 +14,7 @@ test-all: lint
 	$(BIN)/pytest -n 2
 
 bench: .venv
+	$(BIN)/python benchmarks/efficiency.py
 	$(BIN)/python benchmarks/speed.py
 
 lint: .venv

@@ -1,7 +1,6 @@
 """Steps a second and memory, beside a plain Python version, in one run: `make bench`.
 
-Log-normal runtimes: each configuration has its own median, the logarithm of a run spreads by 1.5
-around it, cut off at 900 s. Each size runs in a process of its own, so that its peak memory is its
+Log-normal runtimes (`lognormal.py`). Each size runs in a process of its own, so that its peak memory is its
 own. The plain version makes as many steps as it can in ten seconds; the ratio compares the time of
 both for exactly those steps. Times are of this machine, shared as it is; look at the ratios.
 """
@@ -16,32 +15,21 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table as Grid
 
 from cunctator.simulation import SLICE, Simulation
-from cunctator.target.table import Table, make_table
+from cunctator.target.table import Table
+from lognormal import CUTOFF, FIRST_CAP, lognormal_table
 from plain_spc import PlainSPC
 
 RESULTS = Path(__file__).parent / "results"
-FIRST_CAP, CUTOFF = 0.1, 900.0
 SIZES = {10: 20_118, 100: 20_118, 972: 20_118, 10_000: 2_000, 100_000: 500}
 """Configurations: instances. 20,118 as in the LeapsAndBounds experiments; fewer where a table of
 that width would not fit into memory."""
 MOST_STEPS = 20_000_000
 PLAIN_SECONDS = 10.0
 PROFILES = ("proved", "paper", "tight")
-
-
-def lognormal_table(configurations: int, instances: int, seed: int = 0) -> Table:
-    """A table like that of theory: medians exp(N(1, 1)), spread 1.5, cutoff 900 s."""
-    random = np.random.default_rng(seed)
-    medians = random.normal(1.0, 1.0, size=configurations)
-    runtimes = np.empty((configurations, instances))
-    for row, median in zip(runtimes, medians, strict=True):
-        row[:] = np.minimum(np.exp(median + 1.5 * random.standard_normal(instances)), CUTOFF)
-    return make_table(runtimes, cutoff=CUTOFF)
 
 
 def measure(configurations: int, profile: str) -> dict[str, object]:

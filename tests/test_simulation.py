@@ -39,10 +39,14 @@ def test_runtimes_below_the_first_cap_count_as_it_and_cost_what_they_cost():
 
 def test_the_two_ledgers():
     """One configuration, one run of 5 s: caps 1, 2, 4, 8 cost 1 + 2 + 4 + 5, resumed just 5."""
-    result = cn.simulate([[5.0]], first_cap=1.0)
+    result = cn.simulate([[5.0]], first_cap=1.0, profile="proved")
     assert (result.charged, result.charged_resumed, result.steps) == (12.0, 5.0, 4)
+    result = cn.simulate([[5.0]], first_cap=1.0)  # caps 1, 4, 16
+    assert (result.charged, result.charged_resumed, result.steps) == (10.0, 5.0, 3)
+    result = cn.simulate([[25.0]], first_cap=1.0, cutoff=20.0)  # caps 1, 4, 20: 16 is left out
+    assert (result.charged, result.charged_resumed, result.steps) == (25.0, 20.0, 3)
     # With a cutoff of 4.5 the last try ends there and counts as complete.
-    result = cn.simulate([[5.0]], first_cap=1.0, cutoff=4.5)
+    result = cn.simulate([[5.0]], first_cap=1.0, cutoff=4.5, profile="proved")
     assert (result.charged, result.charged_resumed, result.steps) == (11.5, 4.5, 4)
     assert result.standings[0].mean == 4.5
 

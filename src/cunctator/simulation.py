@@ -122,7 +122,7 @@ def advance(
         status = SOLVED if solved else CAPPED
         finish(state, index, pair, level, kind == NEW, state.turn[0], status, seconds)
         ledger.charged[0] += seconds
-        # The try before was cut at half this cap, unless a cutoff shortened this one.
+        # A retry could have gone on from the cap of the try before.
         ledger.charged[1] += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
         update(state, index, True, kind != NEW)
         if ledger.charged[0] >= ledger.answer_at[0] and state.step[0] >= ledger.answer_at[1]:
@@ -234,8 +234,9 @@ class Simulation:
         self.stop: StopReason | None = None
         self.scheduler_seconds = 0.0
         rows, columns = table.runtimes.shape
-        rules = check_rules(rows, columns, first_cap, self.cutoff, confidence)
-        self.state = new_state(rows, rules, check_profile(profile))
+        constants = check_profile(profile)
+        rules = check_rules(constants, rows, columns, first_cap, self.cutoff, confidence)
+        self.state = new_state(rows, rules, constants)
         self.ledger = Ledger(
             np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64), np.zeros(2)
         )

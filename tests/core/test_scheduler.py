@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cunctator.core.bounds import lower_bound
 from cunctator.core.check import known_values
 from cunctator.core.profiles import BETTING, CEIL, EQUATION_1, FLOOR, PROFILES, Profile
-from cunctator.core.scheduler import FINISHED, Scheduler, choose
+from cunctator.core.scheduler import FINISHED, Scheduler, check_rules, choose
 from cunctator.core.state import FULL
 from cunctator.core.tester import NOTHING, next_kind
 from cunctator.errors import InvalidSetting, UnknownRun
@@ -139,10 +139,11 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
             # Small queues, so that they fill up.
             *[Profile(EQUATION_1, r, q) for r in (FLOOR, CEIL) for q in (0.2, 1.0, 25.0)],
             *[
-                Profile(BETTING, CEIL, q, 0.2, s, finishes)
+                Profile(BETTING, CEIL, q, 0.2, s, finishes, octaves, share)
                 for q in (0.01, 0.35)
                 for s in (0.0, 0.125, 1.0)
                 for finishes in (False, True)
+                for octaves, share in ((1, 1.0), (1, 0.5), (2, 1.0), (2, 0.25))
             ],
         ]
     ),
@@ -157,7 +158,12 @@ def test_invariants_under_any_interleaving(
     random = np.random.default_rng(seed)
     name = "tight" if profile.bound == BETTING else "proved"
     scheduler = Scheduler(configurations, instances, profile=name, first_cap=1.0, cutoff=cutoff)
-    scheduler.state = scheduler.state._replace(profile=profile)
+    rules = check_rules(profile, configurations, instances, 1.0, cutoff, 0.95)
+    scheduler.state = scheduler.state._replace(profile=profile, rules=rules)
+    caps = [4.0**k if profile.octaves == 2 else 2.0**k for k in range(40)]
+    if cutoff is not None:
+        caps = [cap for cap in caps if cap <= profile.longest_share * cutoff and cap < cutoff]
+        caps.append(cutoff)
     tries: dict[tuple[int, int], list[float]] = {}
     in_flight: list[Run] = []
     for _ in range(400):
@@ -172,7 +178,7 @@ def test_invariants_under_any_interleaving(
                 before = tries.setdefault(pair, [])
                 assert all((r.configuration, r.pair) != pair for r in in_flight)
                 assert run.spent == (before[-1] if before else 0.0)
-                assert not before or run.cap == min(2 * before[-1], cutoff or math.inf)
+                assert not before or run.cap == caps[caps.index(before[-1]) + 1]
                 before.append(run.cap)
                 in_flight.append(run)
         elif in_flight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cunctator.core.certificate import certified_lower, certified_upper, certify
-from cunctator.core.scheduler import Scheduler
+from cunctator.core.known import cap_at, last_octave, octave_at, octave_cap
+from cunctator.core.profiles import PROFILES
+from cunctator.core.scheduler import Scheduler, check_rules
 from cunctator.core.state import ENDLESS, Rules, runtime_edges
 from cunctator.core.tight import bin_runtime, counted_runs, epochs, error_share
 from cunctator.records import Outcome, Status
@@ -40,11 +43,33 @@ def test_runs_beyond_the_histogram_are_certified_on_the_safe_side():
         solved = run.cap >= 1e5
         scheduler.tell(run, Outcome(Status.SOLVED if solved else Status.CAPPED, min(run.cap, 1e5)))
     scheduler.check()
-    level = int(scheduler.state.testers.known_level[0])
+    octave = octave_at(scheduler.state.rules, int(scheduler.state.testers.known_level[0]))
     assert certified_lower(scheduler.state, 0) <= 1e5
-    assert certified_upper(scheduler.state, 0, level) >= 1e5
+    assert certified_upper(scheduler.state, 0, octave) >= 1e5
     for point in certify(scheduler.state, 0).points:
         assert point.epsilon >= 0 and (point.cap < 1e5) <= (point.delta > 0.9)
+
+
+@given(
+    first_cap=st.floats(1e-9, 10.0),
+    ratio=st.one_of(st.floats(1.0, 1e7), st.sampled_from([2.0**k for k in range(20)])),
+    nudge=st.integers(-2, 2),
+    profile=st.sampled_from(sorted(PROFILES)),
+)
+def test_every_cap_is_that_of_one_octave(first_cap, ratio, nudge, profile):
+    """Each octave has an error of its own: two caps in one would spend it twice."""
+    cutoff = max(first_cap, first_cap * ratio * (1 + nudge * 2.0**-52))
+    rules = check_rules(PROFILES[profile], 1, None, first_cap, cutoff, 0.95)
+    last = last_octave(rules)
+    octaves = [octave_cap(rules, octave) for octave in range(last + 1)]
+    assert sorted(set(octaves)) == octaves and octaves[-1] == cutoff
+    caps = [cap_at(rules, 0)]
+    while caps[-1] < cutoff:
+        caps.append(cap_at(rules, len(caps)))
+        assert caps[-1] >= 2 * caps[-2] or caps[-1] == cutoff
+    assert [octave_cap(rules, octave_at(rules, level)) for level in range(len(caps))] == caps
+    if profile == "tight":
+        assert all(4 * a <= b < 16 * a for a, b in itertools.pairwise(caps))
 
 
 @pytest.mark.parametrize("initial", [1, 7, 1000])

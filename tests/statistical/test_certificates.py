@@ -83,12 +83,13 @@ def study(draw, shape, n, confidence, endless, seed, weakened=False):
     runs = 2000 if endless else 150
     table = make_table(np.minimum(draw(random, n, runs) * factors[:, None], CUTOFF), cutoff=CUTOFF)
     simulation = Simulation(table, first_cap=FIRST_CAP, seed=seed, confidence=confidence)
-    rules = check_rules(n, None if endless else runs, FIRST_CAP, CUTOFF, confidence)
+    tight, instances = PROFILES["tight"], None if endless else runs
+    rules = check_rules(tight, n, instances, FIRST_CAP, CUTOFF, confidence)
     if weakened:
         # Widths go with the square root of the evidence: a quarter of it is half the width.
         needed = evidence(rules._replace(instances=ENDLESS), error_share(0, n), 2, 1)
         rules = rules._replace(error=rules.error * math.exp(0.75 * needed))
-    simulation.state = new_state(n, rules, PROFILES["tight"])
+    simulation.state = new_state(n, rules, tight)
     rekey_all(simulation.state)
     if endless:
         truth = [shape.scaled(factor) for factor in factors]

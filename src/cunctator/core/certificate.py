@@ -26,17 +26,24 @@ from numpy.typing import NDArray
 
 from cunctator.core.betting import lower_mean
 from cunctator.core.compiled import compiled_apart
-from cunctator.core.known import cap_at, is_exact, known_sum, mean_runtime
+from cunctator.core.known import (
+    is_exact,
+    known_sum,
+    last_octave,
+    mean_runtime,
+    octave_at,
+    octave_cap,
+)
 from cunctator.core.runtimes import below
 from cunctator.core.state import ENDLESS, State
 from cunctator.core.tight import collect, error_share, evidence
 
 PRECISION = 1e-6
-LEVELS_TRIED = 4
+OCTAVES_TRIED = 4
 """Lower bounds are tried at the known cap and a few below: a shorter cap is sometimes sharper."""
 
 MIDDLE_BET = 3
-MOST_LEVELS = 80
+MOST_POINTS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ def certified_lower(state: State, index: int) -> float:
     testers, rules = state.testers, state.rules
     if is_exact(state, index):
         return mean_runtime(state, index)
-    started, known = testers.started[index], testers.known_level[index]
+    started = testers.started[index]
     if started == 0:
         return rules.first_cap
     if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
@@ -88,9 +95,10 @@ def certified_lower(state: State, index: int) -> float:
         best = max(best, total / rules.instances)
     share = error_share(index, testers.started.size)
     bet = MIDDLE_BET
-    for level in range(max(0, known - LEVELS_TRIED + 1), known + 1):
-        size = collect(state, index, cap_at(rules, level))
-        needed = evidence(rules, share, level, started)
+    known = octave_at(rules, testers.known_level[index])
+    for octave in range(max(0, known - OCTAVES_TRIED + 1), known + 1):
+        size = collect(state, index, octave_cap(rules, octave))
+        needed = evidence(rules, share, octave, started)
         bound, bet = lower_mean(state.values, state.weights, size, needed, bet, PRECISION)
         best = max(best, bound)
     return float(best)
@@ -107,10 +115,10 @@ def least_lower_but(state: State, index: int) -> float:
 
 
 @compiled_apart
-def certified_upper(state: State, index: int, level: int) -> float:
-    """An upper bound on the mean of min(runtime, cap of a level)."""
+def certified_upper(state: State, index: int, octave: int) -> float:
+    """An upper bound on the mean of min(runtime, cap of an octave)."""
     testers, rules = state.testers, state.rules
-    cap, started = cap_at(rules, level), testers.started[index]
+    cap, started = octave_cap(rules, octave), testers.started[index]
     if started == 0:
         return cap
     # What is left to the cap; nothing, for runs that are put off, in flight or crashed.
@@ -128,7 +136,7 @@ def certified_upper(state: State, index: int, level: int) -> float:
     if started - counted > 1e-9:
         values[size], weights[size] = 0.0, started - counted
         size += 1
-    needed = evidence(rules, error_share(index, testers.started.size), level, started)
+    needed = evidence(rules, error_share(index, testers.started.size), octave, started)
     bound, _ = lower_mean(values, weights, size, needed, MIDDLE_BET, PRECISION)
     if rules.instances != ENDLESS:
         bound = max(bound, left / rules.instances)
@@ -136,10 +144,10 @@ def certified_upper(state: State, index: int, level: int) -> float:
 
 
 @compiled_apart
-def certified_share(state: State, index: int, level: int) -> float:
-    """An upper bound on the share of runs that exceed the cap of a level."""
+def certified_share(state: State, index: int, octave: int) -> float:
+    """An upper bound on the share of runs that exceed the cap of an octave."""
     testers, rules = state.testers, state.rules
-    cap, started = cap_at(rules, level), testers.started[index]
+    cap, started = octave_cap(rules, octave), testers.started[index]
     if cap >= rules.cutoff:
         return 0.0  # by definition: a run that reaches the cutoff is complete
     if started == 0:
@@ -148,7 +156,7 @@ def certified_share(state: State, index: int, level: int) -> float:
     values, weights = state.values, state.weights
     values[0], weights[0] = 1.0, float(within)
     values[1], weights[1] = 0.0, float(started - within)
-    needed = evidence(rules, error_share(index, testers.started.size), level, started)
+    needed = evidence(rules, error_share(index, testers.started.size), octave, started)
     bound, _ = lower_mean(values, weights, 2, needed, MIDDLE_BET, PRECISION)
     if rules.instances != ENDLESS:
         bound = max(bound, within / rules.instances)
@@ -156,14 +164,11 @@ def certified_share(state: State, index: int, level: int) -> float:
 
 
 @compiled_apart
-def top_level(state: State, index: int) -> int:
-    """The highest level worth a bound: that of the cutoff, or one above the known cap."""
+def top_octave(state: State, index: int) -> int:
+    """The highest octave worth a bound: that of the cutoff, or that of the next cap."""
     if math.isinf(state.rules.cutoff):
-        return int(state.testers.cap_level[index]) + 1
-    level = 0
-    while cap_at(state.rules, level) < state.rules.cutoff:
-        level += 1
-    return level
+        return octave_at(state.rules, state.testers.cap_level[index] + 1)
+    return last_octave(state.rules)
 
 
 @compiled_apart
@@ -177,19 +182,19 @@ def upper_mean(state: State, index: int) -> float:
     cutoff = state.rules.cutoff
     best = cutoff
     if not math.isinf(cutoff):
-        for level in range(top_level(state, index) + 1):
-            cap = cap_at(state.rules, level)
-            share = certified_share(state, index, level)
-            best = min(best, certified_upper(state, index, level) + (cutoff - cap) * share)
+        for octave in range(top_octave(state, index) + 1):
+            cap = octave_cap(state.rules, octave)
+            share = certified_share(state, index, octave)
+            best = min(best, certified_upper(state, index, octave) + (cutoff - cap) * share)
     return float(best)
 
 
 @compiled_apart
 def measure_answer(state: State, incumbent: int, out: NDArray[np.float64]) -> tuple[bool, int]:
-    """All that a certificate needs, in one call; returns whether all is known, and how many levels.
+    """All that a certificate needs, in one call; returns whether all is known, and the octaves.
 
     Row 0 of `out`: the least lower bound of the others, then lower and upper bounds on the means
-    of the default and of the answer. Row 1 + g: cap, upper bound and share at level g.
+    of the default and of the answer. Row 1 + g: cap, upper bound and share at octave g.
     """
     all_exact = True
     for index in range(state.testers.started.size):
@@ -200,18 +205,18 @@ def measure_answer(state: State, incumbent: int, out: NDArray[np.float64]) -> tu
     if is_exact(state, incumbent):
         out[1, 0], out[1, 1], out[1, 2] = state.rules.cutoff, mean_runtime(state, incumbent), 0.0
         return all_exact, 1
-    levels = min(top_level(state, incumbent) + 1, out.shape[0] - 1)
-    for level in range(levels):
-        out[1 + level, 0] = cap_at(state.rules, level)
-        out[1 + level, 1] = certified_upper(state, incumbent, level)
-        out[1 + level, 2] = certified_share(state, incumbent, level)
-    return all_exact, levels
+    octaves = min(top_octave(state, incumbent) + 1, out.shape[0] - 1)
+    for octave in range(octaves):
+        out[1 + octave, 0] = octave_cap(state.rules, octave)
+        out[1 + octave, 1] = certified_upper(state, incumbent, octave)
+        out[1 + octave, 2] = certified_share(state, incumbent, octave)
+    return all_exact, octaves
 
 
 def certify(state: State, incumbent: int) -> Certificate:
     """The certificate of an answer as of now."""
-    out = np.zeros((MOST_LEVELS, 5))
-    all_exact, levels = measure_answer(state, incumbent, out)
+    out = np.zeros((MOST_POINTS, 5))
+    all_exact, octaves = measure_answer(state, incumbent, out)
     rivals, default_low, default_high, low, high = (float(number) for number in out[0])
     faster = (1.0, 1.0)
     if incumbent != 0:
@@ -219,7 +224,7 @@ def certify(state: State, incumbent: int) -> Certificate:
     return Certificate(
         confidence=1.0 - state.rules.error,
         incumbent=incumbent,
-        points=_points(out[1 : 1 + levels].tolist(), rivals),
+        points=_points(out[1 : 1 + octaves].tolist(), rivals),
         optimal=bool(all_exact and high <= rivals),
         versus_default=faster,
     )

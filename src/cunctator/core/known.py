@@ -11,8 +11,31 @@ from cunctator.core.state import Rules, State
 
 @compiled
 def cap_at(rules: Rules, level: int) -> float:
-    """The cap of a level: first_cap * 2^level, but never above the cutoff."""
-    return min(math.ldexp(rules.first_cap, level), rules.cutoff)
+    """The cap of a level: first_cap * 2^level, or 4^level; the last one is the cutoff."""
+    cap = math.ldexp(rules.first_cap, rules.octaves * level)
+    return rules.cutoff if cap > rules.longest else min(cap, rules.cutoff)
+
+
+@compiled
+def octave_cap(rules: Rules, octave: int) -> float:
+    """The cap of an octave, which bounds are certified at: first_cap * 2^octave, or the cutoff."""
+    return min(math.ldexp(rules.first_cap, octave), rules.cutoff)
+
+
+@compiled
+def octave_at(rules: Rules, level: int) -> int:
+    """The octave whose cap is that of a level; the cutoff's is the first that reaches it."""
+    if math.isinf(rules.cutoff) or cap_at(rules, level) < rules.cutoff:
+        return rules.octaves * level
+    return last_octave(rules)
+
+
+@compiled
+def last_octave(rules: Rules) -> int:
+    """The octave of the cutoff, if there is one."""
+    octave = math.ceil(math.log2(rules.cutoff / rules.first_cap))
+    # The quotient may have been rounded down to a power of two.
+    return octave if math.ldexp(rules.first_cap, octave) >= rules.cutoff else octave + 1
 
 
 @compiled

@@ -30,13 +30,24 @@ class Profile(NamedTuple):
     """The evidence that the sharper index asks for, as a share of the full confidence's."""
     full_share: float = 1.0
     """The share of the charged time for the index at full confidence; 1: there is no other."""
-    finishes_doubling: bool = False
+    finishes_round: bool = False
     """Whether all runs put off are retried at a longer cap before anything new begins."""
+    octaves: int = 1
+    """Each cap is 2^octaves times the one before. Every retry starts again from nothing: longer
+    steps waste less on restarts and put off less."""
+    longest_share: float = 1.0
+    """Of the cutoff: caps above this share of it are left out, and the cutoff comes next."""
 
 
 PROFILES = {
     "tight": Profile(
-        BETTING, queue_factor=0.35, sharpness=0.2, full_share=0.125, finishes_doubling=True
+        BETTING,
+        queue_factor=0.6,
+        sharpness=0.2,
+        full_share=0.125,
+        finishes_round=True,
+        octaves=2,
+        longest_share=0.25,
     ),
     "proved": Profile(EQUATION_1, CEIL, queue_factor=50.0),
     "paper": Profile(EQUATION_1, FLOOR, queue_factor=25.0),

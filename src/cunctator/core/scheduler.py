@@ -223,8 +223,9 @@ class Scheduler:
         confidence: float = 0.95,
     ) -> None:
         """`instances` is the size of the finite set of pairs, or None for an endless stream."""
-        rules = check_rules(configurations, instances, first_cap, cutoff, confidence)
-        self.state = new_state(configurations, rules, check_profile(profile))
+        constants = check_profile(profile)
+        rules = check_rules(constants, configurations, instances, first_cap, cutoff, confidence)
+        self.state = new_state(configurations, rules, constants)
         self.stop: StopReason | None = None
         self._slot_of_run: dict[int, int] = {}
         rekey_all(self.state)
@@ -318,6 +319,7 @@ def check_profile(name: str) -> Profile:
 
 
 def check_rules(
+    profile: Profile,
     configurations: int,
     instances: int | None,
     first_cap: float,
@@ -343,4 +345,6 @@ def check_rules(
         first_cap=float(first_cap),
         cutoff=math.inf if cutoff is None else float(cutoff),
         instances=ENDLESS if instances is None else int(instances),
+        octaves=profile.octaves,
+        longest=math.inf if cutoff is None else profile.longest_share * cutoff,
     )

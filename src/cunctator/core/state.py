@@ -7,6 +7,7 @@ call. Kernels change the arrays in place; only `grow` replaces arrays, between s
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -47,6 +48,10 @@ class Rules(NamedTuple):
     """How many (instance, seed) pairs there are; ENDLESS for a stream without end."""
     error: float = 0.05
     """zeta: the probability with which anything that is certified may be wrong."""
+    octaves: int = 1
+    """Each cap is 2^octaves times the one before."""
+    longest: float = math.inf
+    """Caps above this are left out: the cutoff comes next."""
 
 
 class Testers(NamedTuple):
@@ -55,7 +60,7 @@ class Testers(NamedTuple):
     started: NDArray[np.int64]
     """r: the first r pairs of the stream have been started."""
     cap_level: NDArray[np.int64]
-    """theta of the pseudo-code, as a level: runs of new pairs are capped at first_cap * 2^level."""
+    """theta of the pseudo-code, as a level: runs of new pairs are capped at that."""
     known_level: NDArray[np.int64]
     """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
     queue_target: NDArray[np.int64]

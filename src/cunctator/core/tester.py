@@ -2,8 +2,9 @@
 
 Algorithm 1, lines 10 to 30, with two additions. Runs may be in flight: they count as pending (so
 the queue never outgrows its target) and hold the known cap down, and no pair is run at more than
-twice the known cap, so that the paper's three invariants hold at every moment. And runs may crash:
-a crash never finishes, is never tried again, and counts as the cutoff (infinity without one).
+the cap after the known one, so that the paper's three invariants hold at every moment. And runs
+may crash: a crash never finishes, is never tried again, and counts as the cutoff (infinity without
+one).
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ def next_kind(state: State, index: int) -> int:
     may_start = (
         pending < testers.queue_target[index] and testers.started[index] < state.rules.instances
     )
-    # If new runs begin in the middle of a doubling and finish within the longer cap, the queue may
+    # If new runs begin in the middle of a round and finish within the longer cap, the queue may
     # never fill up again, and what is known stays clipped at the shorter one. So it is in
-    # Algorithm 1; a profile may have a doubling finished first.
-    doubling = waiting > 0 and head_level(state.queues, index) <= testers.cap_level[index]
-    if waiting > 0 and (not may_start or (doubling and state.profile.finishes_doubling)):
+    # Algorithm 1; a profile may have a round finished first.
+    in_round = waiting > 0 and head_level(state.queues, index) <= testers.cap_level[index]
+    if waiting > 0 and (not may_start or (in_round and state.profile.finishes_round)):
         if testers.in_flight[index] == 0:
             return RETRY
         if head_level(state.queues, index) <= reachable_level(state, index) + 1:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cunctator.core.betting import PRICE, lower_mean
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at, known_sum
+from cunctator.core.known import cap_at, known_sum, octave_at
 from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
 
 FAMILIES = 3
@@ -76,20 +76,20 @@ def counted_runs(instances: int, started: int) -> float:
 
 
 @compiled
-def evidence_at_one_count(rules: Rules, share: float, level: int) -> float:
-    """Log wealth at which a mean is refuted, for one bound at one cap level, at one count of runs.
+def evidence_at_one_count(rules: Rules, share: float, octave: int) -> float:
+    """Log wealth at which a mean is refuted, for one bound at one octave's cap, at one count.
 
-    The error of the level g is 1 / ((g + 1)(g + 2)) of the configuration's, so that all levels
+    The error of the octave g is 1 / ((g + 1)(g + 2)) of the configuration's, so that all octaves
     together keep within it.
     """
-    levels = (level + 1.0) * (level + 2.0)
-    return math.log(FAMILIES * levels / (rules.error * share)) + PRICE
+    octaves = (octave + 1.0) * (octave + 2.0)
+    return math.log(FAMILIES * octaves / (rules.error * share)) + PRICE
 
 
 @compiled
-def evidence(rules: Rules, share: float, level: int, started: int) -> float:
-    """Log wealth over all started runs at which a mean is refuted, for one bound at one level."""
-    needed = evidence_at_one_count(rules, share, level) + math.log(epochs(rules.instances))
+def evidence(rules: Rules, share: float, octave: int, started: int) -> float:
+    """Log wealth over all started runs at which a mean is refuted, for one bound at one octave."""
+    needed = evidence_at_one_count(rules, share, octave) + math.log(epochs(rules.instances))
     return needed * started / counted_runs(rules.instances, started)
 
 
@@ -161,7 +161,8 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
         testers.full[index] = testers.sharp[index] = math.inf
         return
     size = collect(state, index, cap_at(rules, level))
-    needed = evidence(rules, error_share(index, testers.started.size), level, started)
+    share = error_share(index, testers.started.size)
+    needed = evidence(rules, share, octave_at(rules, level), started)
     least = rules.first_cap
     if rules.instances != ENDLESS:
         # All N runs count: those not started at least first_cap each.
@@ -183,5 +184,6 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
 def tight_queue_target(state: State, index: int) -> int:
     """How many runs may be put off: in proportion to the evidence that a bound takes."""
     share = error_share(index, state.testers.started.size)
-    needed = evidence_at_one_count(state.rules, share, state.testers.known_level[index])
+    octave = octave_at(state.rules, state.testers.known_level[index])
+    needed = evidence_at_one_count(state.rules, share, octave)
     return math.ceil(state.profile.queue_factor * needed)
