@@ -172,8 +172,8 @@ def excess_table(studies: list[Study], names: list[str]) -> Iterator[str]:
 
 def ratio_table(studies: list[Study], names: list[str]) -> Iterator[str]:
     """When each profile's answer came to stay close, and how many times sooner `tight` had it."""
-    yield f"\nCharged time until the answer stays within {CLOSE:.0%} of the best (geometric mean over"
-    yield "shuffles), as a fraction of the cost of the whole table, and how many times that of"
+    yield f"\nCharged time until the answer stays within {CLOSE:.0%} of the best (geometric mean"
+    yield "over shuffles), as a fraction of the cost of the whole table, and how many times that of"
     yield "`tight` the others take.\n"
     yield "| table | `tight` | `proved` | `paper` | `proved` / `tight` | `paper` / `tight` |"
     yield "|---|---|---|---|---|---|"

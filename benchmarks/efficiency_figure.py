@@ -51,7 +51,8 @@ def draw(
     handles, labels = panels[0, 0].get_legend_handles_labels()
     if len(names) < rows * columns:
         panels.flat[-1].legend(handles, labels, loc="center", title="profile", frameon=False)
-        note = "line: mean over shuffles\nband: middle half of them\ntriangle: stays within 5%\n(geometric mean)"
+        note = "line: mean over shuffles\nband: middle half of them\n"
+        note += "triangle: stays within 5%\n(geometric mean)"
         panels.flat[-1].text(0.5, 0.12, note, ha="center", va="center", fontsize=8)
     else:
         panels[0, 0].legend(title="profile", frameon=False)

@@ -1,4 +1,4 @@
-"""Log-normal runtimes for benchmarks: each configuration has its own median, all the same spread."""
+"""Log-normal runtimes for benchmarks: own medians, the same spread."""
 
 from __future__ import annotations
 

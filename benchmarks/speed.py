@@ -1,8 +1,9 @@
 """Steps a second and memory, beside a plain Python version, in one run: `make bench`.
 
-Log-normal runtimes (`lognormal.py`). Each size runs in a process of its own, so that its peak memory is its
-own. The plain version makes as many steps as it can in ten seconds; the ratio compares the time of
-both for exactly those steps. Times are of this machine, shared as it is; look at the ratios.
+Log-normal runtimes (`lognormal.py`). Each size runs in a process of its own, so that its peak
+memory is its own. The plain version makes as many steps as it can in ten seconds; the ratio
+compares the time of both for exactly those steps. Times are of this machine, shared as it is; look
+at the ratios.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.check import known_values
 from cunctator.core.profiles import BETTING, CEIL, EQUATION_1, FLOOR, PROFILES, Profile
 from cunctator.core.scheduler import FINISHED, Scheduler, check_rules, choose
-from cunctator.core.state import FULL
+from cunctator.core.state import RIVAL, SHARP
 from cunctator.core.tester import NOTHING, next_kind
 from cunctator.errors import InvalidSetting, UnknownRun
 from cunctator.records import Outcome, Run, Status, StopReason
@@ -94,7 +94,7 @@ def test_reference_with_positive_bounds(profile):
     assert decided > 20
 
 
-def brute_force_choice(state, sharp):
+def brute_force_choice(state, sharp, without=None):
     log_step = math.log(state.step[0] + 1)
 
     def key(i):
@@ -102,9 +102,8 @@ def brute_force_choice(state, sharp):
         bound = lower_bound(state, i, log_step)
         return state.testers.sharp[i] if sharp and not exact else bound
 
-    return min(
-        range(state.testers.started.size), key=lambda i: (key(i), state.testers.started[i], i)
-    )
+    others = (i for i in range(state.testers.started.size) if i != without)
+    return min(others, key=lambda i: (key(i), state.testers.started[i], i), default=without)
 
 
 @pytest.mark.parametrize("profile", ["paper", "proved", "tight"])
@@ -120,8 +119,11 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
         simulation.check()
         for _ in range(300):
             choice = choose(simulation.state)
-            sharp = simulation.state.turn[0] != FULL
-            expected = brute_force_choice(simulation.state, sharp)
+            turn = simulation.state.turn[0]
+            expected = brute_force_choice(simulation.state, turn == SHARP)
+            if turn == RIVAL:
+                leader = brute_force_choice(simulation.state, True)
+                expected = brute_force_choice(simulation.state, False, without=leader)
             if choice == FINISHED:
                 assert next_kind(simulation.state, expected) == NOTHING
                 return
@@ -139,9 +141,9 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
             # Small queues, so that they fill up.
             *[Profile(EQUATION_1, r, q) for r in (FLOOR, CEIL) for q in (0.2, 1.0, 25.0)],
             *[
-                Profile(BETTING, CEIL, q, 0.2, s, finishes, octaves, share)
+                Profile(BETTING, CEIL, q, 0.2, s, rivals, finishes, octaves, share)
                 for q in (0.01, 0.35)
-                for s in (0.0, 0.125, 1.0)
+                for s, rivals in ((0.0, 0.0), (0.125, 0.125), (1.0, 0.0), (0.0, 1.0))
                 for finishes in (False, True)
                 for octaves, share in ((1, 1.0), (1, 0.5), (2, 1.0), (2, 0.25))
             ],

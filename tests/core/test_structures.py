@@ -12,7 +12,7 @@ from cunctator.core.profiles import PROFILES
 from cunctator.core.queues import pop, push
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import Rules, grow, new_state, room_for_result
-from cunctator.core.tournament import ROOT, new_tournament, set_key
+from cunctator.core.tournament import ROOT, new_tournament, set_key, winner_without
 
 
 @given(seed=st.integers(0, 2**32 - 1), owners=st.integers(1, 4), size=st.integers(1, 3000))
@@ -61,13 +61,16 @@ def test_queues_keep_the_lowest_level_at_the_head(seed, owners):
 def test_tournament_has_the_least_key_at_its_root(size, seed):
     random = np.random.default_rng(seed)
     tree = new_tournament(size)
-    keys = [(np.inf, np.inf, np.inf)] * size
+    keys = [(np.inf, np.inf)] * size
     for _ in range(100):
         index = int(random.integers(size))
-        keys[index] = tuple(random.integers(3, size=3).astype(float))
+        keys[index] = tuple(random.integers(3, size=2).astype(float))
         set_key(tree, index, *keys[index])
         least = min((*key, i) for i, key in enumerate(keys))
         assert (*tree.keys[ROOT], tree.winner[ROOT]) == least
+        out = int(random.integers(size))
+        others = [(*key, i) for i, key in enumerate(keys) if i != out]
+        assert winner_without(tree, out) == min(others, default=(0, 0, out))[2]
 
 
 def test_check_notices_a_broken_state():

@@ -14,9 +14,11 @@ from cunctator.core.certificate import certified_lower, certified_upper, certify
 from cunctator.core.known import cap_at, last_octave, octave_at, octave_cap
 from cunctator.core.profiles import PROFILES
 from cunctator.core.scheduler import Scheduler, check_rules
-from cunctator.core.state import ENDLESS, Rules, runtime_edges
+from cunctator.core.state import ENDLESS, FULL, RIVAL, Rules, runtime_edges
 from cunctator.core.tight import bin_runtime, counted_runs, epochs, error_share
 from cunctator.records import Outcome, Status
+from cunctator.simulation import Simulation
+from cunctator.target.table import make_table
 
 
 @given(
@@ -78,6 +80,18 @@ def test_the_error_budget_is_not_overspent(initial):
     spent = sum(error_share(index, initial) for index in range(2**17))
     rest = 0.5 / (17 + 1)  # blocks from 17 on: half of sum 1 / ((b + 1)(b + 2))
     assert spent + rest == pytest.approx(1.0)
+
+
+def test_everyone_has_their_share_of_the_time():
+    """At least an eighth for the index at full confidence, an eighth for the rivals in the end."""
+    random = np.random.default_rng(4)
+    runtimes = np.exp(random.normal(0, 0.4, (30, 1)) + random.normal(0, 1.0, (30, 20_000)))
+    simulation = Simulation(make_table(runtimes), first_cap=0.1)
+    simulation.advance(30_000)
+    turns, longest = simulation.state.turns, runtimes.max()
+    assert simulation.stop is None and turns.sum() == pytest.approx(simulation.charged)
+    assert turns[FULL] > simulation.charged / 8 - longest
+    assert abs(turns[RIVAL] - simulation.charged / 8) < 2 * longest
 
 
 def test_epochs_are_few_and_begin_where_they_say():

@@ -19,7 +19,8 @@ from cunctator.core.profiles import PROFILES
 from cunctator.core.scheduler import check_rules, rekey_all
 from cunctator.core.state import ENDLESS, new_state
 from cunctator.core.tight import error_share, evidence
-from cunctator.simulation import Simulation
+from cunctator.records import StopReason
+from cunctator.simulation import Simulation, simulate
 from cunctator.target.table import make_table
 from margins import most_events
 
@@ -158,3 +159,22 @@ def test_half_the_width_fails_the_same_test(confidence, seeds):
     draws = [lognormal, two_point]
     false = false_studies(draws, 5, confidence, True, seeds, weakened=True)
     assert false > most_events(len(draws) * seeds, 1 - confidence)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1.5])
+@pytest.mark.parametrize("seed", range(5))
+def test_five_per_cent_takes_at_most_25_000_runs_of_the_best(spread, seed):
+    """Twenty log-normal configurations, until epsilon and delta are both at most 0.05."""
+    random = np.random.default_rng(seed)
+    medians = random.normal(1.0, 1.0, (20, 1))
+    runtimes = np.exp(medians + spread * random.standard_normal((20, 60_000)))
+    table = make_table(np.minimum(runtimes, 900.0), cutoff=900.0)
+    result = simulate(table, seed=seed, stop_at=(0.05, 0.05))
+    assert result.stop is StopReason.CERTIFIED
+    assert result.certificate.epsilon_at(0.05) <= 0.05
+    means = table.runtimes.mean(axis=1)
+    assert result.standings[int(means.argmin())].started <= 25_000
+    for point in result.certificate.points:
+        answer = table.runtimes[result.incumbent]
+        assert np.minimum(answer, point.cap).mean() <= (1 + point.epsilon) * means.min()
+        assert (answer > point.cap).mean() <= point.delta

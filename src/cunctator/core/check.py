@@ -128,4 +128,4 @@ def _check_directory(state: State, index: int) -> None:
 def _check_tree(tree: Tournament) -> None:
     leaves = tree.winner.size // 2
     keys = [(*key, index) for index, key in enumerate(tree.keys[leaves:].tolist())]
-    assert tree.winner[ROOT] == min(keys)[3], "the tournament has the wrong winner"
+    assert tree.winner[ROOT] == min(keys)[2], "the tournament has the wrong winner"

@@ -30,6 +30,9 @@ class Profile(NamedTuple):
     """The evidence that the sharper index asks for, as a share of the full confidence's."""
     full_share: float = 1.0
     """The share of the charged time for the index at full confidence; 1: there is no other."""
+    rival_share: float = 0.0
+    """The share for the least index at full confidence of all but the sharper one's choice, once
+    that is well known."""
     finishes_round: bool = False
     """Whether all runs put off are retried at a longer cap before anything new begins."""
     octaves: int = 1
@@ -45,6 +48,7 @@ PROFILES = {
         queue_factor=0.6,
         sharpness=0.2,
         full_share=0.125,
+        rival_share=0.125,
         finishes_round=True,
         octaves=2,
         longest_share=0.25,

@@ -24,6 +24,7 @@ from cunctator.core.slabs import NONE
 from cunctator.core.state import (
     ENDLESS,
     FULL,
+    RIVAL,
     SHARP,
     Flights,
     Rules,
@@ -46,7 +47,7 @@ from cunctator.core.tester import (
     rekey,
     update,
 )
-from cunctator.core.tournament import ROOT
+from cunctator.core.tournament import ROOT, winner_without
 from cunctator.errors import InvalidSetting, UnknownRun
 from cunctator.records import Outcome, Run, Status, StopReason
 
@@ -58,6 +59,9 @@ MOST_PATIENT, LEAST_PATIENT = 6, 30
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""
+
+WELL_KNOWN = 0.8
+"""Least bound at full confidence, as a share of the sharper index, for rivals to have turns."""
 
 STATUS_CODE = {Status.SOLVED: SOLVED, Status.CAPPED: CAPPED, Status.CRASHED: CRASHED}
 
@@ -73,14 +77,24 @@ def rekey_all(state: State) -> None:
 def choose(state: State) -> int:
     """The configuration to run next, or WAIT, or FINISHED; `turn` says by which index.
 
-    If the profile has a sharper index, that has its turns while the honest one has had its share.
+    If the profile has a sharper index, that has its turns while the honest one has had its share,
+    and so have the rivals of its own choice: an answer is certified against the least lower bound
+    of all others, and theirs would never rise above its own if only the least were worked on. That
+    waits until its own is known well: before, a certificate says nothing, and finding good ones
+    comes first.
     Where it sees nothing left to learn, and if there is none, the honest one decides.
     """
-    turns = state.turns
-    if state.profile.full_share < 1.0:
-        owed = state.profile.full_share * (turns[SHARP] + turns[FULL])
+    profile, turns = state.profile, state.turns
+    if profile.full_share < 1.0:
+        charged = turns[SHARP] + turns[FULL] + turns[RIVAL]
         best = state.by_sharp.winner[ROOT]
-        if turns[FULL] >= owed and next_kind(state, best) != NOTHING:
+        if turns[FULL] >= profile.full_share * charged and next_kind(state, best) != NOTHING:
+            known = state.testers.full[best] >= WELL_KNOWN * state.testers.sharp[best]
+            if known and turns[RIVAL] < profile.rival_share * charged:
+                rival = winner_without(state.by_lower, best)
+                if next_kind(state, rival) != NOTHING:
+                    state.turn[0] = RIVAL
+                    return rival
             state.turn[0] = SHARP
             return int(best)
     state.turn[0] = FULL

@@ -26,7 +26,9 @@ MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
 bins are not exceeded before some configuration has 2^31 started runs."""
 
-SHARP, FULL = 0, 1
+SHARP, FULL, RIVAL = 0, 1, 2
+"""Whose turn it is: the sharper index, the one at full confidence, or the rivals of the former's
+choice, again by full confidence."""
 
 ENDLESS = 2**31 - 1
 """Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
@@ -107,7 +109,7 @@ class Flights(NamedTuple):
     level: NDArray[np.int64]
     is_new: NDArray[np.bool_]
     turn: NDArray[np.int64]
-    """SHARP or FULL: the index that asked for it."""
+    """SHARP, FULL or RIVAL: whose turn it was."""
 
 
 class State(NamedTuple):
@@ -124,17 +126,17 @@ class State(NamedTuple):
     queues: Queues
     flights: Flights
     by_lower: Tournament
-    """Keys (a value the lower bound does not fall below before the key expires, started, 0)."""
+    """Keys (a value the lower bound does not fall below before the key expires, started)."""
     by_expiry: Tournament
-    """Keys (last step for which the key in `by_lower` holds, 0, 0)."""
+    """Keys (last step for which the key in `by_lower` holds, 0)."""
     by_sharp: Tournament
-    """Keys (sharp index, started, 0), if the profile has such an index."""
+    """Keys (sharp index, started), if the profile has such an index."""
     step: NDArray[np.int64]
     """One number, t: runs asked for so far."""
     turns: NDArray[np.float64]
-    """Seconds charged to each index at [SHARP, FULL], runs in flight counted at their caps."""
+    """Seconds charged at [SHARP, FULL, RIVAL], runs in flight counted at their caps."""
     turn: NDArray[np.int64]
-    """One number, SHARP or FULL: whose choice the last one was."""
+    """One number, SHARP, FULL or RIVAL: whose turn the last one was."""
     proved: NDArray[np.int64]
     """One number: the configuration that was proved optimal on a finite set, or NONE."""
     stack: NDArray[np.int64]
@@ -207,7 +209,7 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
         by_expiry=new_tournament(configurations),
         by_sharp=new_tournament(configurations if has_sharp else 1),
         step=np.zeros(1, dtype=np.int64),
-        turns=np.zeros(2),
+        turns=np.zeros(3),
         turn=np.full(1, FULL, dtype=np.int64),
         proved=np.full(1, NONE, dtype=np.int64),
         stack=np.zeros(64, dtype=np.int64),

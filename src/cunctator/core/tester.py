@@ -148,15 +148,15 @@ def update(state: State, index: int, has_result: bool, only_retried: bool) -> No
 def rekey(state: State, index: int) -> None:
     """Set the scheduling keys of one configuration for the steps from the next one on."""
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
-        set_key(state.by_lower, index, float("inf"), BLOCKED, 0.0)
-        set_key(state.by_expiry, index, float("inf"), 0.0, 0.0)
+        set_key(state.by_lower, index, float("inf"), BLOCKED)
+        set_key(state.by_expiry, index, float("inf"), 0.0)
         if state.profile.full_share < 1.0:
-            set_key(state.by_sharp, index, float("inf"), BLOCKED, 0.0)
+            set_key(state.by_sharp, index, float("inf"), BLOCKED)
         return
     key, last = lasting_lower_bound(state, index, state.step[0] + 1)
     started = float(state.testers.started[index])
-    set_key(state.by_lower, index, key, started, 0.0)
-    set_key(state.by_expiry, index, last, 0.0, 0.0)
+    set_key(state.by_lower, index, key, started)
+    set_key(state.by_expiry, index, last, 0.0)
     if state.profile.full_share < 1.0:
         sharp = key if is_exact(state, index) else state.testers.sharp[index]
-        set_key(state.by_sharp, index, sharp, started, 0.0)
+        set_key(state.by_sharp, index, sharp, started)

@@ -1,8 +1,8 @@
 """A tournament tree: the smallest of many keys, where one key changes at a time.
 
 The scheduler keeps three of them: over the lower bounds (whom to run), over the steps until which
-those keys hold (whom to look at again), and over how well tested a configuration is (whom to
-recommend). A key is three numbers compared in their order, and ties go to the lower index.
+those keys hold (whom to look at again), and over the sharper index, if there is one. A key is two
+numbers compared in their order, and ties go to the lower index.
 Changing one key costs O(log n); the winner is read off the root.
 """
 
@@ -22,7 +22,7 @@ class Tournament(NamedTuple):
     """A complete binary tree in arrays: node 1 is the root, node v has children 2v and 2v + 1."""
 
     keys: NDArray[np.float64]
-    """The smallest key below each node: one row of three numbers a node."""
+    """The smallest key below each node: one row of two numbers a node."""
     winner: NDArray[np.int64]
     """The index whose key that is."""
 
@@ -36,36 +36,56 @@ def new_tournament(size: int) -> Tournament:
     winner[leaves:] = np.arange(leaves)
     for node in range(leaves - 1, 0, -1):
         winner[node] = winner[2 * node]
-    return Tournament(np.full((2 * leaves, 3), np.inf), winner)
+    return Tournament(np.full((2 * leaves, 2), np.inf), winner)
 
 
 @compiled
-def set_key(tree: Tournament, index: int, first: float, second: float, third: float) -> None:
+def _comes_before(tree: Tournament, node: int, other: int) -> bool:
+    """Whether the winner below one node beats that below another."""
+    keys = tree.keys
+    if keys[node, 0] != keys[other, 0]:
+        return bool(keys[node, 0] < keys[other, 0])
+    if keys[node, 1] != keys[other, 1]:
+        return bool(keys[node, 1] < keys[other, 1])
+    return bool(tree.winner[node] < tree.winner[other])
+
+
+@compiled
+def set_key(tree: Tournament, index: int, first: float, second: float) -> None:
     """Give `index` a new key and replay its matches up to the root."""
     keys, winners = tree.keys, tree.winner
     node = (winners.size >> 1) + index
-    keys[node, 0], keys[node, 1], keys[node, 2] = first, second, third
+    keys[node, 0], keys[node, 1] = first, second
     node >>= 1
     while node >= ROOT:
         best = 2 * node
-        right = best + 1
-        if keys[right, 0] < keys[best, 0] or (
-            keys[right, 0] == keys[best, 0]
-            and (
-                keys[right, 1] < keys[best, 1]
-                or (keys[right, 1] == keys[best, 1] and keys[right, 2] < keys[best, 2])
-            )
-        ):
-            best = right
+        if _comes_before(tree, best + 1, best):
+            best += 1
         winner = winners[best]
         if (
             winner != index
             and winners[node] == winner
             and keys[node, 0] == keys[best, 0]
             and keys[node, 1] == keys[best, 1]
-            and keys[node, 2] == keys[best, 2]
         ):
             return  # somebody else won here before and still does: nothing changes further up
-        keys[node, 0], keys[node, 1], keys[node, 2] = keys[best, 0], keys[best, 1], keys[best, 2]
+        keys[node, 0], keys[node, 1] = keys[best, 0], keys[best, 1]
         winners[node] = winner
         node >>= 1
+
+
+@compiled
+def winner_without(tree: Tournament, index: int) -> int:
+    """The winner if `index` did not take part; `index` itself if nobody else does.
+
+    Everybody else is below a sibling of one of the nodes on the way from its leaf to the root.
+    """
+    node = (tree.winner.size >> 1) + index
+    if node == ROOT:
+        return index
+    best = node ^ 1
+    while node > ROOT:
+        if _comes_before(tree, node ^ 1, best):
+            best = node ^ 1
+        node >>= 1
+    return int(tree.winner[best])
