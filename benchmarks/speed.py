@@ -39,7 +39,8 @@ def measure(configurations: int, profile: str) -> dict[str, object]:
     simulation, step_time = measure_ours(table, profile, MOST_STEPS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     started = simulation.state.testers.started
-    positive = float((simulation.state.testers.bins > 0).mean())
+    testers = simulation.state.testers
+    positive = float(((testers.bins > 0) | (testers.full > FIRST_CAP)).mean())
     steps = simulation.steps
     del simulation
     # There is no plain version of `tight`: it is compared with that of `proved`.

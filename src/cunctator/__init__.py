@@ -7,7 +7,6 @@ package takes a fraction of a second; compiled kernels are loaded later still.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from cunctator.simulation import simulate as simulate
     from cunctator.target.table import Table as Table
     from cunctator.target.table import make_table as make_table
+
+    __version__: str
 
 HOME = {
     "Certificate": "core.certificate",
@@ -46,10 +47,13 @@ HOME = {
 }
 
 __all__ = list(HOME)
-__version__ = version("cunctator")
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("cunctator")
     if name not in HOME:
         raise AttributeError(f"module 'cunctator' has no attribute {name!r}")
     return getattr(import_module(f"cunctator.{HOME[name]}"), name)

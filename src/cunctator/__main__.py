@@ -1,6 +1,6 @@
 """The command `cunctator`, also as `python -m cunctator`.
 
-Apart from `cli`, so that Ctrl-C while that is being imported is as quiet as later on.
+Apart from `cli`, so that Ctrl-C while that is being imported gives one line, as later on.
 """
 
 import sys
@@ -11,6 +11,7 @@ def main() -> None:
     try:
         from cunctator.cli import main as run
     except KeyboardInterrupt:
+        sys.stderr.write("cunctator: interrupted before there was anything to report\n")
         sys.exit(130)
     run()
 

@@ -48,8 +48,8 @@ def progress_display(console: Console, budget: float) -> Iterator[Callable[[Simu
 def summary(result: Result) -> RenderableType:
     """The final table of the best five, and the story around it."""
     names = result.table.configurations
-    grid = Grid(title=f"The {min(BEST_SHOWN, len(names))} most started of {len(names):,}")
-    grid.add_column("configuration", overflow="fold")
+    grid = Grid(title=f"The answer, and the most started others of {len(names):,}")
+    grid.add_column("configuration", overflow="fold", min_width=12)
     for heading in ("started", "known mean", "known to", "lower bound", "of time"):
         grid.add_column(heading, justify="right", no_wrap=True)
     for rank, standing in enumerate(result.ranking()[:BEST_SHOWN]):
@@ -57,8 +57,8 @@ def summary(result: Result) -> RenderableType:
         grid.add_row(
             Text(printable(names[standing.configuration])),
             f"{standing.started:,}",
-            _seconds(standing.mean) if exact else f"≥ {_seconds(standing.mean)}",
-            "the end" if exact else _seconds(standing.known_cap),
+            _seconds(standing.mean),
+            "the end" if exact else _known_to(standing.known_cap, result.cutoff),
             _seconds(standing.lower),
             f"{standing.charged / result.charged:.2%}" if result.charged else "-",
             style="bold" if rank == 0 else None,
@@ -70,7 +70,7 @@ def summary(result: Result) -> RenderableType:
 def _story(result: Result) -> Iterator[str]:
     """What happened, in sentences."""
     yield f"Stopped: {result.stop.value}."
-    yield headline(result.certificate)
+    yield headline(result.certificate, result.asked_delta)
     if len(result.standings) > 1:
         yield versus_default(result.certificate)
     yield (
@@ -117,6 +117,10 @@ def shorten(name: str, width: int) -> str:
     """A name that fits on a progress line."""
     name = printable(name)
     return name if len(name) <= width else name[: width - 1] + "…"
+
+
+def _known_to(cap: float, cutoff: float | None) -> str:
+    return "the cutoff" if cap == cutoff else _seconds(cap)
 
 
 def _seconds(value: float) -> str:

@@ -12,6 +12,12 @@ LONGEST_PROBLEM = 300
 """Characters of a message that quotes a file."""
 
 
+def one_line(text: str, longest: int = LONGEST_PROBLEM) -> str:
+    """Text fit for a message: on one line, not too long, unable to command a terminal."""
+    clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return clean if len(clean) <= longest else clean[:longest] + "..."
+
+
 class CunctatorError(Exception):
     """Base of all errors that say what to do about them."""
 
@@ -59,3 +65,70 @@ class MissingExtra(CunctatorError):
         self.package = package
         self.extra = extra
         super().__init__(f"{path}: reading this needs {package}; pip install 'cunctator[{extra}]'")
+
+
+class InvalidKey(CunctatorError):
+    """A key of a scenario is wrong; whoever knows the file makes an `InvalidScenario` of it."""
+
+    def __init__(self, key: tuple[str | int, ...], problem: str, fix: str) -> None:
+        self.key = key
+        self.problem = one_line(problem)
+        self.fix = one_line(fix)
+        name = one_line(".".join(str(part) for part in key))
+        super().__init__(f"{name + ': ' if name else ''}{self.problem}; {self.fix}")
+
+
+class InvalidScenario(CunctatorError):
+    """A scenario file cannot be used as it is."""
+
+    def __init__(
+        self, path: Path | str, line: int | None, key: str, problem: str, fix: str
+    ) -> None:
+        self.path = path
+        self.line = line
+        self.key = one_line(key)
+        self.problem = one_line(problem)
+        self.fix = one_line(fix)
+        place = one_line(str(path), 1000) + (f", line {line}" if line else "")
+        super().__init__(f"{place}: {self.key + ': ' if key else ''}{self.problem}; {self.fix}")
+
+
+class MissingInstance(CunctatorError):
+    """An instance was there when the study began and is not any more."""
+
+    def __init__(self, instance: str) -> None:
+        self.instance = instance
+        name = one_line(instance, 1000)
+        super().__init__(f"{name}: this instance has vanished; put it back and resume the study")
+
+
+class GeneratorFailed(CunctatorError):
+    """The command that makes instances did not make one."""
+
+    def __init__(self, command: str, problem: str) -> None:
+        self.command = command
+        self.problem = one_line(problem)
+        text = one_line(command, 1000)
+        super().__init__(f"{self.problem}; run this command by hand to see why: {text}")
+
+
+class DifferentReplay(CunctatorError):
+    """A journal does not fit the scheduler it is put through."""
+
+    def __init__(self, event: int, number: int) -> None:
+        self.event = event
+        self.number = number
+        super().__init__(
+            f"run {number} (event {event + 1}) was not what this version would ask for; resume with"
+            " the version and the scenario that began the study"
+        )
+
+
+class StudyProblem(CunctatorError):
+    """A study's folder cannot be used as it is."""
+
+    def __init__(self, directory: Path | str, problem: str, fix: str) -> None:
+        self.directory = directory
+        self.problem = one_line(problem)
+        self.fix = fix
+        super().__init__(f"{one_line(str(directory), 1000)}: {self.problem}; {fix}")

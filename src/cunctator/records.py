@@ -27,6 +27,11 @@ class StopReason(Enum):
     """The (epsilon, delta) asked for is certified at the given confidence."""
     BUDGET = "the budget is spent"
     INTERRUPTED = "interrupted"
+    DEFAULT_CRASHES = "the default configuration crashes"
+    """It did so on each of the first pairs: the target or the scenario is broken."""
+    CONTRADICTION = "two runs contradict each other"
+    """They gave different answers for the same instance: one of them is wrong."""
+    ABORTED = "the target cannot be run"
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,8 @@ class Result:
     charged_resumed: float
     """Seconds of target time if runs had been paused and resumed instead."""
     stop: StopReason
+    stop_at: StopAt | None
+    """What the certificate was to say for the search to end, if that was asked for."""
     certificate: Certificate
     """How close to the best the answer provably is."""
     incumbent: int
@@ -160,6 +162,11 @@ class Result:
     def name(self) -> str:
         """Name of the recommended configuration."""
         return self.table.configurations[self.incumbent]
+
+    @property
+    def asked_delta(self) -> float | None:
+        """The delta that the certificate was to have, if that was asked for."""
+        return self.stop_at.delta if self.stop_at else None
 
     def ranking(self) -> list[Standing]:
         """All configurations, the recommended one first, then the next best answers."""
@@ -195,7 +202,8 @@ class Result:
             "incumbent": {"index": self.incumbent, "name": self.name},
             "trajectory": [list(change) for change in self.trajectory],
             "started": [standing.started for standing in self.standings],
-            "certificate": as_data(self.certificate),
+            "stop_at": self.stop_at._asdict() if self.stop_at else None,
+            "certificate": as_data(self.certificate, self.asked_delta),
             "best": [self._row(standing) for standing in self.ranking()[:BEST_SHOWN]],
             "scheduler_seconds": self.scheduler_seconds,
         }
@@ -327,6 +335,7 @@ class Simulation:
             charged=self.charged,
             charged_resumed=float(self.ledger.charged[1]),
             stop=self.stop or StopReason.INTERRUPTED,
+            stop_at=self.stop_at,
             certificate=self.certificate(),
             incumbent=self.incumbent,
             trajectory=[(float(spent), int(step), int(index)) for spent, step, index in rows],

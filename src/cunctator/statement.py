@@ -7,15 +7,24 @@ import math
 from cunctator.core.certificate import Certificate, Point
 from cunctator.units import format_duration
 
+CLOSE = 1.001
+"""Bounds on a ratio that differ by less are one number."""
+
+SLOW, FAST = 0.1, 10.0
+"""Bounds on the speed-up that are not worth a sentence, if the lower one is below 1."""
+
 USELESS = 10.0
 """An epsilon from here on is not worth a sentence."""
 
 
-def headline(certificate: Certificate) -> str:
-    """One sentence: how close to the best the answer is."""
+def headline(certificate: Certificate, delta: float | None = None) -> str:
+    """One sentence: how close to the best the answer is; `delta` is the most that was asked for."""
     if certificate.optimal:
         return "Every configuration was run to the end: the answer is optimal on this instance set."
     point = certificate.best_point
+    if delta is not None:
+        within = [one for one in certificate.points if one.delta <= delta]
+        point = min(within, key=lambda one: one.epsilon, default=point)
     if point is None or point.epsilon >= USELESS or point.delta >= 0.5:
         return f"With {_percent(certificate.confidence)} confidence, nothing can be certified yet."
     return f"With {_percent(certificate.confidence)} confidence, {_claim(point)}."
@@ -39,16 +48,20 @@ def versus_default(certificate: Certificate) -> str:
     low, high = certificate.versus_default
     if certificate.incumbent == 0:
         return "The answer is the default configuration."
+    if high <= low * CLOSE:
+        return f"It is {low:.3g} times as fast as the default."
     upper = "" if math.isinf(high) else f" and at most {high:.3g}"
     if low >= 1:
         return f"It is at least {_rounded_down(low)}{upper} times as fast as the default."
+    if low < SLOW or high > FAST:
+        return "Whether it is faster than the default is not certified yet."
     return (
         f"It is at least {_rounded_down(low)}{upper} times as fast as the default,"
         " which does not yet show which is faster."
     )
 
 
-def as_data(certificate: Certificate) -> dict[str, object]:
+def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, object]:
     """The certificate as plain data, for JSON; what is not bounded is null."""
     low, high = certificate.versus_default
     return {
@@ -57,7 +70,7 @@ def as_data(certificate: Certificate) -> dict[str, object]:
             {"delta": p.delta, "epsilon": p.epsilon, "cap": _finite(p.cap)}
             for p in certificate.points
         ],
-        "headline": headline(certificate),
+        "headline": headline(certificate, delta),
         "optimal": certificate.optimal,
         "versus_default": {"lower": low, "upper": _finite(high)},
     }

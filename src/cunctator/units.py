@@ -1,4 +1,7 @@
-"""Times as people write them: `250ms`, `90s`, `15m`, `2h`, `3d`; seconds as floats in code."""
+"""Times and sizes as people write them; seconds as floats and bytes as integers in code.
+
+Times: `250ms`, `90s`, `15m`, `2h`, `3d`. Sizes: `500MB`, `2GB` (powers of ten), `2GiB` (of two).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,17 @@ import re
 
 from cunctator.errors import InvalidSetting
 
+BYTES = {
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 
 
@@ -29,3 +43,11 @@ def format_duration(seconds: float) -> str:
     if seconds == 0 or abs(seconds) >= 1:
         return f"{seconds:.3g} s"
     return f"{seconds * 1000:.3g} ms"
+
+
+def parse_size(text: str, setting: str) -> int:
+    """Bytes of a size such as `2GB` or `512 MiB`; the unit must be given."""
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([KMGT]?I?B)\s*", text.upper())
+    if match and match[2] in BYTES:
+        return round(float(match[1]) * BYTES[match[2]])
+    raise InvalidSetting(setting, text, "expected a size with its unit, such as 500MB or 2GB")

@@ -97,7 +97,7 @@ def certified_lower(state: State, index: int) -> float:
     bet = MIDDLE_BET
     known = octave_at(rules, testers.known_level[index])
     for octave in range(max(0, known - OCTAVES_TRIED + 1), known + 1):
-        size = collect(state, index, octave_cap(rules, octave))
+        size = collect(state, index, octave_cap(rules, octave), rules.first_cap)
         needed = evidence(rules, share, octave, started)
         bound, bet = lower_mean(state.values, state.weights, size, needed, bet, PRECISION)
         best = max(best, bound)

@@ -16,6 +16,7 @@ import numpy as np
 
 from cunctator.core.answer import recommended
 from cunctator.core.bounds import lower_bound
+from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact, mean_runtime
@@ -182,8 +183,8 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
 
 
 @compiled
-def begin_flight(state: State, index: int, slot: int) -> bool:
-    """Take the next run of configuration `index` into a flight slot; returns whether it is new."""
+def begin_flight(state: State, index: int, slot: int) -> None:
+    """Take the next run of configuration `index` into a flight slot."""
     kind = next_kind(state, index)
     state.step[0] += 1
     pair, level = begin(state, index, kind)
@@ -192,7 +193,6 @@ def begin_flight(state: State, index: int, slot: int) -> bool:
     flights.level[slot], flights.is_new[slot] = level, kind == NEW
     flights.turn[slot] = state.turn[0]
     update(state, index, False, False)
-    return bool(kind == NEW)
 
 
 @compiled
@@ -259,18 +259,21 @@ class Scheduler:
         if index < 0:
             return None
         slot = self._free_slot()
-        is_new = begin_flight(self.state, index, slot)
+        begin_flight(self.state, index, slot)
+        return self.take_off(slot, self.step)
+
+    def take_off(self, slot: int, number: int) -> Run:
+        """The run in a flight slot, which has been asked for under this number."""
         flights, rules = self.state.flights, self.state.rules
         level = int(flights.level[slot])
-        run = Run(
-            number=self.step,
-            configuration=index,
+        self._slot_of_run[number] = slot
+        return Run(
+            number=number,
+            configuration=int(flights.configuration[slot]),
             pair=int(flights.pair[slot]),
             cap=cap_at(rules, level),
-            spent=0.0 if is_new else cap_at(rules, level - 1),
+            spent=0.0 if flights.is_new[slot] else cap_at(rules, level - 1),
         )
-        self._slot_of_run[run.number] = slot
-        return run
 
     def tell(self, run: Run, outcome: Outcome) -> None:
         """Take the outcome of a run that was asked for. Results may come in any order."""
@@ -291,6 +294,10 @@ class Scheduler:
         """The answer at this moment: see `answer.py`."""
         return recommended(self.state)
 
+    def certificate(self) -> Certificate:
+        """How close to the best the answer provably is, at this moment."""
+        return certify(self.state, self.recommend())
+
     def standing(self, configuration: int) -> Standing:
         """What is known of one configuration."""
         return standing(self.state, configuration)
@@ -299,15 +306,19 @@ class Scheduler:
         """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
         check_state(self.state)
 
-    def _free_slot(self) -> int:
-        free = np.flatnonzero(self.state.flights.configuration == NONE)
-        if free.size:
-            return int(free[0])
+    def add_slots(self) -> None:
+        """Make room for twice as many runs in flight."""
         old = self.state.flights
         more = new_flights(old.pair.size)
         both = (np.concatenate(arrays) for arrays in zip(old, more, strict=True))
         self.state = self.state._replace(flights=Flights(*both))
-        return int(old.pair.size)
+
+    def _free_slot(self) -> int:
+        free = np.flatnonzero(self.state.flights.configuration == NONE)
+        if free.size:
+            return int(free[0])
+        self.add_slots()
+        return int(self.state.flights.pair.size) // 2
 
 
 def standing(state: State, index: int) -> Standing:

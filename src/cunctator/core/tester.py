@@ -15,7 +15,7 @@ from cunctator.core.known import cap_at, is_exact
 from cunctator.core.queues import head_level, pop, push
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import State
-from cunctator.core.tight import bin_runtime
+from cunctator.core.tight import bin_runtime, sharp_in_flight
 from cunctator.core.tournament import set_key
 
 NOTHING, NEW, RETRY = 0, 1, 2
@@ -159,4 +159,6 @@ def rekey(state: State, index: int) -> None:
     set_key(state.by_expiry, index, last, 0.0)
     if state.profile.full_share < 1.0:
         sharp = key if is_exact(state, index) else state.testers.sharp[index]
+        if state.testers.new_in_flight[index] > 0:
+            sharp = sharp_in_flight(state, index)
         set_key(state.by_sharp, index, sharp, started)

@@ -112,19 +112,19 @@ def bin_runtime(edges: NDArray[np.float64], row: NDArray[np.float64], runtime: f
 
 
 @compiled_apart
-def collect(state: State, index: int, cap: float) -> int:
+def collect(state: State, index: int, cap: float, in_flight: float) -> int:
     """Lay out min(runtime, cap) of all started runs as values and weights; returns how many.
 
-    What is not known is imputed by something smaller: first_cap for new runs in flight, the cap
-    for runs put off (the caller's cap is one they are known to reach). A crash counts as the
-    cutoff.
+    What is not known is imputed by something smaller: `in_flight` (first_cap for a valid bound)
+    for new runs in flight, the cap for runs put off (the caller's cap is one they are known to
+    reach). A crash counts as the cutoff.
     """
     testers, rules = state.testers, state.rules
     values, weights, edges = state.values, state.weights, state.edges
     size = 0
     counted = float(testers.new_in_flight[index])
     if counted > 0:
-        values[0], weights[0], size = rules.first_cap, counted, 1
+        values[0], weights[0], size = in_flight, counted, 1
     for place in range(edges.size):
         if edges[place] >= cap:
             break
@@ -160,7 +160,7 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
     if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
         testers.full[index] = testers.sharp[index] = math.inf
         return
-    size = collect(state, index, cap_at(rules, level))
+    size = collect(state, index, cap_at(rules, level), rules.first_cap)
     share = error_share(index, testers.started.size)
     needed = evidence(rules, share, octave_at(rules, level), started)
     least = rules.first_cap
@@ -178,6 +178,31 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
         state.values, state.weights, size, needed, testers.sharp_bet[index], PRECISION
     )
     testers.sharp[index], testers.sharp_bet[index] = max(least, bound), bet
+
+
+@compiled_apart
+def sharp_in_flight(state: State, index: int) -> float:
+    """The sharper index as if each new run in flight had just reached the known cap.
+
+    With several runs at a time, a configuration would be chosen again and again before its first
+    result is in. Thinking the worst of runs in flight sends the next one elsewhere if there is
+    anything as good, and not otherwise. It is for choosing only: nothing is certified by it.
+    """
+    testers, rules = state.testers, state.rules
+    level = testers.known_level[index]
+    cap = cap_at(rules, level)
+    size = collect(state, index, cap, cap)
+    share = error_share(index, testers.started.size)
+    needed = evidence(rules, share, octave_at(rules, level), testers.started[index])
+    bound, _ = lower_mean(
+        state.values,
+        state.weights,
+        size,
+        needed * state.profile.sharpness,
+        testers.sharp_bet[index],
+        PRECISION,
+    )
+    return max(float(testers.sharp[index]), bound)
 
 
 @compiled

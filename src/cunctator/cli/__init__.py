@@ -1,0 +1,60 @@
+"""The command line. The only place that prints or exits.
+
+Exit codes: 0 done, 1 the target prevented a result, 2 the input is wrong (one line says what to
+do), 130 interrupted (what was found so far has been printed and saved).
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+import cunctator.cli.recorded  # noqa: F401: these make the commands
+import cunctator.cli.studies  # noqa: F401
+from cunctator.cli.common import FAILED, INPUT_IS_WRONG, INTERRUPTED, NOTHING_YET, UsageError, app
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Entry point: whatever is wrong with the input becomes one line and exit code 2."""
+    logging.basicConfig(format="cunctator: %(message)s", level=logging.WARNING)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names may hold anything
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        message = error.format_message().rstrip(".")
+        typer.echo(f"cunctator: {message}; see cunctator --help", err=True)
+        code = INPUT_IS_WRONG
+    except OSError as error:  # what is printed cannot be written; the JSON has been by now
+        with suppress(OSError):
+            typer.echo(f"cunctator: cannot print: {error.strerror}", err=True)
+        os._exit(FAILED)
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo(f"cunctator: {NOTHING_YET}", err=True)
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Cunctator: algorithm configuration by putting long runs off."""
+    if version:
+        from cunctator import __version__
+
+        typer.echo(f"cunctator {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(INPUT_IS_WRONG)

@@ -1,0 +1,98 @@
+"""What all commands share: the application, its options, exit codes, errors as one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cunctator.errors import CunctatorError, InvalidSetting
+
+app = typer.Typer(
+    help="Find the fastest configuration of a solver, and say how close to the best it is.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+FAILED, INPUT_IS_WRONG, INTERRUPTED = 1, 2, 130
+"""Exit codes: the target or the output failed; one line says what to do; it was interrupted."""
+
+NOTHING_YET = "interrupted before there was anything to report"
+
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""What the options' parser raises; Typer carries its own copy of click and does not export it."""
+
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result here as JSON.")]
+
+
+def save(data: dict[str, object], json_file: Path | None) -> None:
+    """Write the result, before anything is printed; a file that exists is replaced whole."""
+    if json_file is None:
+        return
+    text = json.dumps(data, allow_nan=False) + "\n"
+    try:
+        if json_file.exists() and not json_file.is_file():
+            json_file.write_text(text, encoding="utf-8")  # a device or a pipe
+            return
+        beside = json_file.with_name(f".{os.getpid()}.part")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(json_file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        expected = f"cannot write: {error.strerror}"
+        raise InvalidSetting("--json", str(json_file), expected) from None
+
+
+def check_writable(json_file: Path | None) -> None:
+    """Complain before the work, not after it, if the result could not be saved."""
+    if json_file is None:
+        return
+    try:
+        good = json_file.parent.is_dir() and not json_file.is_dir()
+        good = good and os.access(json_file.parent, os.W_OK)
+    except OSError:
+        good = False
+    if not good:
+        expected = "expected a file in a folder that exists and can be written to"
+        raise InvalidSetting("--json", str(json_file), expected)
+
+
+@contextmanager
+def quick_interrupt() -> Iterator[None]:
+    """While kernels are compiled, let Ctrl-C end the process at once.
+
+    The compiler calls back into Python and swallows exceptions there, KeyboardInterrupt too; and
+    there is nothing to save yet.
+    """
+
+    def leave(number: int, frame: object) -> None:
+        os.write(2, f"cunctator: {NOTHING_YET}\n".encode())
+        os._exit(INTERRUPTED)
+
+    before = signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """Turn errors that say what to do into one line and exit code 2; Ctrl-C into one and 130."""
+    try:
+        yield
+    except CunctatorError as error:
+        typer.echo(f"cunctator: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(INPUT_IS_WRONG) from None
+    except KeyboardInterrupt:
+        typer.echo(f"cunctator: {NOTHING_YET}", err=True)
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,123 @@
+"""Conditions: what a parent's value must be for a parameter to be active.
+
+Every condition becomes a set of the parent's values: texts if they are listed, closed ranges if
+they are numbers. So two conditions can be intersected, and one that nothing fulfils is found when
+the file is read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cunctator.errors import InvalidKey
+from cunctator.parameters import LISTED, Parameter, Value, Wanted, member_like, text_of
+
+Range = tuple[float, float]
+Key = tuple[str, ...]
+
+COMPARISON = re.compile(r"\s*(<=|>=|<|>)\s*(.*?)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Holds if the parent is active and its value is one of these."""
+
+    parent: str
+    among: frozenset[str] = frozenset()
+    """Values as text, of a parent with listed values."""
+    ranges: tuple[Range, ...] = ()
+    """Both ends included, of a parent that is a number."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value fulfils it."""
+        return not self.among and not self.ranges
+
+    def holds(self, value: Value) -> bool:
+        """Whether this value of the parent fulfils it."""
+        if self.among:
+            return text_of(value) in self.among
+        return any(low <= float(value) <= high for low, high in self.ranges)
+
+
+def both(one: Condition, other: Condition) -> Condition:
+    """What fulfils two conditions on the same parent."""
+    crossed = [
+        (max(low, bottom), min(high, top))
+        for low, high in one.ranges
+        for bottom, top in other.ranges
+    ]
+    ranges = tuple((low, high) for low, high in crossed if low <= high)
+    return Condition(one.parent, one.among & other.among, ranges)
+
+
+def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:
+    """The condition that a file states as a value, a list of values or a comparison."""
+    is_list = isinstance(wanted, Sequence) and not isinstance(wanted, str)
+    choices: list[Value] = list(wanted) if is_list else [wanted]  # type: ignore[arg-type, list-item]
+    if not choices:
+        raise InvalidKey(key, "an empty list never holds", "give a value of the parent")
+    if parent.kind in LISTED:
+        parts = [_listed(parent, choice, key) for choice in choices]
+        return Condition(parent.name, among=frozenset().union(*parts))
+    if is_list and any(isinstance(choice, str) for choice in choices):
+        fix = 'give one comparison, e.g. "> 5", or a list of numbers'
+        raise InvalidKey(key, "a comparison cannot be in a list", fix)
+    domain = Condition(parent.name, ranges=((parent.low, parent.high),))
+    asked = Condition(parent.name, ranges=tuple(_range(parent, c, key) for c in choices))
+    condition = both(domain, asked)
+    if parent.kind == "integer":
+        whole = [(math.ceil(low), math.floor(high)) for low, high in condition.ranges]
+        condition = Condition(parent.name, ranges=tuple((a, b) for a, b in whole if a <= b))
+    if condition.is_empty:
+        problem = f"{parent.name} is never that: it goes from {parent.low} to {parent.high}"
+        raise InvalidKey(key, problem, "give a condition that can hold")
+    return condition
+
+
+def _listed(parent: Parameter, choice: Value, key: Key) -> frozenset[str]:
+    """Texts of the listed values that a choice stands for."""
+    texts = [text_of(value) for value in parent.values]
+    comparison = COMPARISON.fullmatch(choice) if isinstance(choice, str) else None
+    if text_of(choice) in texts or comparison is None or parent.kind != "ordinal":
+        return frozenset([text_of(member_like(choice, parent.values, key))])
+    place = texts.index(text_of(member_like(comparison[2], parent.values, key)))
+    chosen = {
+        "<": texts[:place],
+        "<=": texts[: place + 1],
+        ">": texts[place + 1 :],
+        ">=": texts[place:],
+    }[comparison[1]]
+    if not chosen:
+        problem = f"no value of {parent.name} is {choice}"
+        raise InvalidKey(key, problem, "give a condition that can hold")
+    return frozenset(chosen)
+
+
+def _range(parent: Parameter, choice: Value, key: Key) -> Range:
+    """Numbers that a choice stands for; an open end becomes the next number."""
+    fix = 'give a number, a list of numbers, or a comparison, e.g. "> 5"'
+    if isinstance(choice, str):
+        comparison = COMPARISON.fullmatch(choice)
+        try:
+            number = float(comparison[2]) if comparison else math.nan
+        except ValueError:
+            number = math.nan
+        if comparison is None or not math.isfinite(number):
+            problem = f"{parent.name} is a number; {choice!r} says nothing about one"
+            raise InvalidKey(key, problem, fix)
+        return {
+            "<": (-math.inf, math.nextafter(number, -math.inf)),
+            "<=": (-math.inf, number),
+            ">": (math.nextafter(number, math.inf), math.inf),
+            ">=": (number, math.inf),
+        }[comparison[1]]
+    if isinstance(choice, bool) or not abs(choice) < math.inf:
+        raise InvalidKey(key, f"{parent.name} is a number, not {text_of(choice)!r}", fix)
+    if parent.kind == "real":
+        problem = f"{parent.name} is real and never exactly {text_of(choice)}"
+        raise InvalidKey(key, problem, 'give a comparison, e.g. "> 5"')
+    return (choice, choice)

@@ -1,0 +1,96 @@
+"""Asks and outcomes of an earlier session, made again in one compiled loop.
+
+A study is restored by putting its journal through a fresh scheduler. That every recomputed ask
+equals the recorded one is checked on the way: a journal that was changed, or that another version
+wrote whose choices differ, is noticed at the first difference.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.core.compiled import compiled_apart
+from cunctator.core.scheduler import Scheduler, begin_flight, choose, finish_flight
+from cunctator.core.slabs import NONE
+from cunctator.core.state import State, grow, room_for_result
+from cunctator.errors import DifferentReplay
+from cunctator.records import Run
+
+ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT = 0, 1, 2, 3
+
+ASKED = -1
+"""Stands for the status of an event that is an ask."""
+
+
+class Events(NamedTuple):
+    """One entry an event, in the order in which they happened."""
+
+    number: NDArray[np.int64]
+    """Of the run that was asked for, or whose outcome came in."""
+    configuration: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    status: NDArray[np.int64]
+    """ASKED, or the code of the outcome's status."""
+    seconds: NDArray[np.float64]
+
+
+@compiled_apart
+def replay_events(
+    state: State, events: Events, slots: NDArray[np.int64], first: int
+) -> tuple[int, int]:
+    """Go through events from `first` on; returns why it stopped, and at which event.
+
+    `slots[number]` is the flight slot of a run, and NONE when it is not in flight.
+    """
+    flights = state.flights
+    for at in range(first, events.number.size):
+        number = events.number[at]
+        if events.status[at] == ASKED:
+            slot = 0
+            while slot < flights.configuration.size and flights.configuration[slot] != NONE:
+                slot += 1
+            if slot == flights.configuration.size:
+                return NO_SLOT, at
+            index = choose(state)
+            if index != events.configuration[at] or number != state.step[0] + 1:
+                return DIFFERENT, at
+            begin_flight(state, index, slot)
+            if flights.pair[slot] != events.pair[at]:
+                return DIFFERENT, at
+            slots[number] = slot
+        else:
+            slot = slots[number] if 0 < number < slots.size else NONE
+            if slot == NONE or flights.configuration[slot] != events.configuration[at]:
+                return DIFFERENT, at
+            if flights.pair[slot] != events.pair[at]:
+                return DIFFERENT, at
+            if not room_for_result(state, flights.configuration[slot]):
+                return NO_ROOM, at
+            finish_flight(state, slot, events.status[at], events.seconds[at])
+            slots[number] = NONE
+    return ALL_DONE, events.number.size
+
+
+def replay(scheduler: Scheduler, events: Events) -> list[Run]:
+    """Put recorded events through a fresh scheduler; returns the runs that are still in flight.
+
+    Raises `DifferentReplay` at the first ask that comes out otherwise than it was recorded.
+    """
+    most = int(events.number.max(initial=0))
+    slots = np.full(most + 1, NONE, dtype=np.int64)
+    at = 0
+    while True:
+        why, at = replay_events(scheduler.state, events, slots, at)
+        if why == ALL_DONE:
+            break
+        if why == NO_SLOT:
+            scheduler.add_slots()
+        elif why == NO_ROOM:
+            index = int(scheduler.state.flights.configuration[slots[events.number[at]]])
+            scheduler.state = grow(scheduler.state, index)
+        else:
+            raise DifferentReplay(at, int(events.number[at]))
+    return [scheduler.take_off(int(slots[n]), int(n)) for n in np.flatnonzero(slots != NONE)]

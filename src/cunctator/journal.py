@@ -1,0 +1,240 @@
+"""What a study remembers: every ask and every outcome, in `study.db`.
+
+SQLite in WAL mode: what was committed survives the death of the process at any moment, and others
+may read while the driver writes. Rows are only ever added. The order of events is part of what is
+remembered: a fresh scheduler that goes through the same events is in the same state.
+
+`events` has one row an ask and one an outcome. `progress` has a row every second or so with what
+people want to see, so that a look at a study of a million runs costs nothing. `facts` says what
+the study is, `extensions` what was added to its budget.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cunctator.core.replay import ASKED, Events
+from cunctator.core.scheduler import STATUS_CODE
+from cunctator.errors import StudyProblem
+from cunctator.records import Run, Status
+
+FILE = "study.db"
+SCHEMA = 1
+PATIENCE = 10.0
+"""Seconds to wait for somebody else's lock on the file."""
+
+TABLES = """
+create table facts (name text primary key, value text not null) without rowid;
+create table events (
+    id integer primary key,
+    number integer not null,
+    at real not null,
+    status integer not null,
+    configuration integer not null,
+    pair integer not null,
+    cap real not null,
+    seconds real,
+    details text
+);
+create table progress (id integer primary key, at real not null, data text not null);
+create table extensions (id integer primary key, at real not null, seconds real not null);
+"""
+
+STATUS_OF_CODE = {code: status for status, code in STATUS_CODE.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is kept of an execution, apart from how it ended and the time it is charged."""
+
+    cpu: float
+    wall: float
+    ending: str
+    exit_code: int | None = None
+    signal: int | None = None
+    memory: int = 0
+    overshoot: float = 0.0
+    method: str = ""
+    host: str = ""
+    answer: str | None = None
+    reported: float | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A run that crashed, for the list at the end."""
+
+    number: int
+    configuration: int
+    pair: int
+    cap: float
+    problem: str
+
+
+class Journal:
+    """The database of one study, open for reading or for both."""
+
+    def __init__(self, directory: Path, connection: sqlite3.Connection) -> None:
+        self.directory = directory
+        self._connection = connection
+
+    def close(self) -> None:
+        """Close the file; what was committed stays."""
+        self._connection.close()
+
+    def fact(self, name: str) -> str | None:
+        """Something that was set when the study began."""
+        row = self._one("select value from facts where name = ?", (name,))
+        return None if row is None else str(row[0])
+
+    def add_ask(self, run: Run, at: float) -> None:
+        """Remember that a run was asked for; it counts once `commit` has returned."""
+        self._add(run, at, ASKED, None, None)
+
+    def add_outcome(
+        self, run: Run, at: float, status: Status, seconds: float, details: Details
+    ) -> None:
+        """Remember how a run ended; it counts once `commit` has returned."""
+        # Most fields are usually empty: a million rows should not be a gigabyte.
+        kept = {name: value for name, value in asdict(details).items() if value not in (None, "")}
+        self._add(run, at, STATUS_CODE[status], seconds, json.dumps(kept))
+
+    def _add(
+        self, run: Run, at: float, status: int, seconds: float | None, details: str | None
+    ) -> None:
+        row = (run.number, at, status, run.configuration, run.pair, run.cap, seconds, details)
+        with self._problems():
+            self._connection.execute(
+                "insert into events (number, at, status, configuration, pair, cap, seconds,"
+                " details) values (?, ?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def add_progress(self, at: float, data: dict[str, object]) -> None:
+        """Keep what `status` shows."""
+        with self._problems():
+            self._connection.execute(
+                "insert into progress (at, data) values (?, ?)", (at, json.dumps(data))
+            )
+
+    def last_progress(self) -> tuple[float, dict[str, object]] | None:
+        """When progress was last kept, and what it was."""
+        row = self._one("select at, data from progress order by id desc limit 1")
+        return None if row is None else (float(row[0]), json.loads(row[1]))
+
+    def extend(self, at: float, seconds: float) -> None:
+        """Add to the budget, for good."""
+        with self._problems():
+            row = (at, seconds)
+            self._connection.execute("insert into extensions (at, seconds) values (?, ?)", row)
+            self._connection.commit()
+
+    def extended(self) -> float:
+        """Seconds that were added to the budget so far."""
+        row = self._one("select total(seconds) from extensions")
+        assert row is not None
+        return float(row[0])
+
+    def commit(self) -> None:
+        """Make sure of all that was added."""
+        with self._problems():
+            self._connection.commit()
+
+    def events(self) -> Events:
+        """All events, in order."""
+        with self._problems():
+            count = int(self._connection.execute("select count(*) from events").fetchone()[0])
+            rows = self._connection.execute(
+                "select number, configuration, pair, status, coalesce(seconds, 0.0) from events"
+                " order by id"
+            )
+            kind = [(name, np.int64) for name in Events._fields[:4]] + [("seconds", np.float64)]
+            table = np.fromiter(rows, dtype=kind, count=count)
+        return Events(*(np.ascontiguousarray(table[name]) for name in Events._fields))
+
+    def crashes(self, most: int) -> list[Crash]:
+        """The first crashed runs."""
+        with self._problems():
+            rows = self._connection.execute(
+                "select number, configuration, pair, cap, details from events where status = ?"
+                " order by id limit ?",
+                (STATUS_CODE[Status.CRASHED], most),
+            ).fetchall()
+        return [
+            Crash(number, configuration, pair, cap, json.loads(details).get("problem", ""))
+            for number, configuration, pair, cap, details in rows
+        ]
+
+    def _one(self, query: str, arguments: tuple[object, ...] = ()) -> tuple[Any, ...] | None:
+        with self._problems():
+            row: tuple[Any, ...] | None = self._connection.execute(query, arguments).fetchone()
+        return row
+
+    @contextmanager
+    def _problems(self) -> Iterator[None]:
+        """SQLite's errors as one line that says what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StudyProblem(
+                self.directory / FILE,
+                f"the journal cannot be used ({error})",
+                "make room or repair the folder, then resume: everything recorded is kept",
+            ) from error
+
+
+def create_journal(directory: Path, facts: dict[str, str]) -> Journal:
+    """A new, empty journal in a folder that has none."""
+    connection = _connect(directory, f"file:{_quoted(directory / FILE)}?mode=rwc")
+    journal = Journal(directory, connection)
+    with journal._problems():
+        connection.executescript(f"pragma journal_mode = wal; begin; {TABLES} commit;")
+        rows = {"schema": str(SCHEMA), **facts}.items()
+        connection.executemany("insert into facts values (?, ?)", rows)
+        connection.commit()
+    return journal
+
+
+def open_journal(directory: Path, writing: bool) -> Journal:
+    """The journal of a study that has been begun."""
+    if not (directory / FILE).is_file():
+        raise StudyProblem(directory, "this is no study", "give the folder that `run` has made")
+    mode = "rw" if writing else "ro"
+    journal = Journal(
+        directory, _connect(directory, f"file:{_quoted(directory / FILE)}?mode={mode}")
+    )
+    schema = journal.fact("schema")
+    if schema != str(SCHEMA):
+        raise StudyProblem(
+            directory / FILE,
+            f"its format is number {schema}, this version's is {SCHEMA}",
+            "use the version of Cunctator that began the study",
+        )
+    return journal
+
+
+def _connect(directory: Path, address: str) -> sqlite3.Connection:
+    try:
+        # One thread uses it at a time; the display reads through its own connection.
+        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
+        connection.execute("pragma synchronous = normal")
+    except sqlite3.Error as error:
+        problem = f"the journal cannot be opened ({error})"
+        raise StudyProblem(directory / FILE, problem, "check the folder's permissions") from error
+    return connection
+
+
+def _quoted(path: Path) -> str:
+    """A path within SQLite's addresses."""
+    from urllib.parse import quote
+
+    return quote(str(path.absolute()))

@@ -1,0 +1,206 @@
+"""Scenarios: what to configure, on which instances, for how long.
+
+A scenario is a TOML file. It is read once, checked whole, and frozen; whatever is wrong with it
+becomes one line that names the file, the line, the key and what to do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from cunctator.errors import InvalidKey, InvalidScenario
+from cunctator.instances import Instances
+from cunctator.parameters import make_parameter
+from cunctator.scenario.lines import line_of
+from cunctator.scenario.models import BudgetTable, Document, SearchTable, TargetTable
+from cunctator.scenario.sources import check_program, make_instances
+from cunctator.scenario.words import in_words
+from cunctator.space import Space
+from cunctator.target.command import make_command
+from cunctator.target.template import RawFormat, fill
+
+__all__ = ["Scenario", "load_scenario", "template_text"]
+
+LARGEST_FILE = 32 * 2**20
+"""Bytes; more than that is not a scenario."""
+
+NO_EFFECT = {"workers", "stop_at"}
+"""Settings of the search that do not change which runs are made, only how soon and how many."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A study to be made, checked."""
+
+    path: Path
+    text: str = field(repr=False)
+    """The file as it was read."""
+    target: TargetTable
+    directory: Path
+    """Where the target runs."""
+    space: Space
+    formats: Mapping[str, RawFormat] = field(repr=False)
+    """How parameters appear on the command line, of those that say so."""
+    instances: Instances = field(repr=False)
+    test_instances: Instances | None = field(repr=False)
+    search: SearchTable
+    budget: BudgetTable
+    digest: str
+    """Of everything that determines the search: two scenarios with the same digest ask for the
+    same runs, given the same outcomes. Budgets may differ, and the number of workers."""
+
+    @cached_property
+    def configurations(self) -> int:
+        """How many are searched: those asked for, or all that there are."""
+        size = self.space.size
+        asked = self.search.configurations
+        return asked if size is None else min(asked, size)
+
+
+def load_scenario(path: str | PathLike[str], folder: Path | None = None) -> Scenario:
+    """Read and check a scenario file; raises InvalidScenario, which says what to do.
+
+    Paths in it are relative to `folder`, by default that of the file.
+    """
+    place = Path(path)
+    text = _read(place)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(place, text, str(error)) from None
+    except ValueError:
+        # Python's own limit, against numbers that take hours to convert.
+        raise InvalidScenario(
+            place, None, "", "a number has too many digits", "shorten it"
+        ) from None
+    except RecursionError:
+        raise InvalidScenario(place, None, "", "nested too deeply", "write it flat") from None
+    try:
+        return _build(place, text, data, (folder or place.parent).resolve())
+    except InvalidKey as error:
+        line = line_of(text, error.key)
+        name = ".".join(str(part) for part in error.key)
+        raise InvalidScenario(place, line, name, error.problem, error.fix) from None
+
+
+def template_text() -> str:
+    """The commented example that `cunctator init` writes."""
+    return resources.files(__package__).joinpath("template.toml").read_text(encoding="utf-8")
+
+
+def _read(place: Path) -> str:
+    try:
+        if place.exists() and not place.is_file():
+            raise InvalidScenario(place, None, "", "this is not a file", "give a scenario file")
+        with place.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        fix = "check the path; cunctator init writes an example"
+        raise InvalidScenario(place, None, "", problem, fix) from None
+    except ValueError:
+        raise InvalidScenario(place, None, "", "this is no path", "check the path") from None
+    if len(content) > LARGEST_FILE:
+        fix = "put long lists of instances into a file of their own"
+        raise InvalidScenario(place, None, "", "too large for a scenario", fix)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        problem = f"not UTF-8 (byte 0x{content[error.start]:02x})"
+        raise InvalidScenario(place, line, "", problem, "save the file as UTF-8") from None
+
+
+def _not_toml(place: Path, text: str, message: str) -> InvalidScenario:
+    found = re.search(r"at line (\d+)", message)
+    line = int(found[1]) if found else text.rstrip().count("\n") + 1
+    problem = re.sub(r"\s*\(at [^()]*\)$", "", message)
+    if problem.startswith(("Cannot overwrite", "Cannot declare", "Duplicate", "Cannot mutate")):
+        return InvalidScenario(place, line, "", "this is given twice", "keep one of the two")
+    return InvalidScenario(place, line, "", f"not TOML: {problem}", "correct this line")
+
+
+def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenario:
+    try:
+        document = Document.model_validate(data)
+    except ValidationError as error:
+        raise in_words(error, Document) from None
+    directory = folder / document.target.directory
+    if not directory.is_dir():
+        problem = f"there is no folder {str(directory)!r}"
+        raise InvalidKey(("target", "directory"), problem, "make it, or correct the path")
+    seed = document.search.seed
+    space = _make_space(document)
+    tables = document.parameters.items()
+    formats = {name: table.format for name, table in tables if table.format is not None}
+    command = make_command(
+        document.target,
+        space.parameters,
+        formats,
+        objective=document.search.objective,
+        has_cutoff=document.search.cutoff is not None,
+    )
+    program = fill(command.items[0], {"python": sys.executable}) if command.items else None
+    if program is not None:
+        check_program(program, directory, ("target", "command"))
+    takes_seed = command.takes_seed
+    instances, names = make_instances(document.instances, folder, seed, takes_seed, False)
+    test_instances = None
+    if document.test_instances is not None:
+        table = document.test_instances
+        test_instances, _ = make_instances(table, folder, seed, takes_seed, True)
+    return Scenario(
+        path=place,
+        text=text,
+        target=document.target,
+        directory=directory,
+        space=space,
+        formats=formats,
+        instances=instances,
+        test_instances=test_instances,
+        search=document.search,
+        budget=document.budget,
+        digest=_digest(document, names),
+    )
+
+
+def _make_space(document: Document) -> Space:
+    parameters = [
+        make_parameter(
+            name,
+            table.type,
+            table.default,
+            values=table.values,
+            low=table.low,
+            high=table.high,
+            log=table.log,
+            when=table.when,
+        )
+        for name, table in document.parameters.items()
+    ]
+    return Space(parameters, document.search.seed)
+
+
+def _digest(document: Document, names: tuple[str, ...]) -> str:
+    parts = [
+        document.target.model_dump(),
+        list(document.parameters),  # their order too: it is that of the draws
+        document.model_dump(include={"parameters"}),
+        document.instances.source,
+        names,
+        document.search.model_dump(exclude=NO_EFFECT),
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,318 @@
+"""The study: the one loop that joins the scheduler, the journal and the workers.
+
+Whatever happens is written to the journal before it has consequences: an ask before the run
+begins, an outcome before the next ask. So a study that is killed at any moment can be resumed: its
+events go through a fresh scheduler, and runs that were asked for and have no outcome are made
+again. The scheduler is told results in the order of the journal, whatever the number of slots.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+
+from cunctator.core.certificate import Certificate
+from cunctator.core.scheduler import Scheduler, Standing
+from cunctator.journal import Crash, Details, Journal
+from cunctator.records import Outcome, Run, Status, StopReason
+from cunctator.scenario import Scenario
+from cunctator.statement import as_data
+from cunctator.target.answers import Answers
+from cunctator.workers import Execution, Report, Workers
+
+GLANCE = 0.25
+"""Seconds between looks at the clock, at Ctrl-C and at the display."""
+
+PROGRESS_EVERY = 1.0
+"""Seconds between rows of the journal's table `progress`."""
+
+CERTIFICATE_GROWTH = 1.02
+"""How much the charged time must grow before the certificate is compared with its target again."""
+
+FIRST_PAIRS = 3
+"""If the default crashes on so many pairs, the target or the scenario is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a study may spend; infinite if there is no limit."""
+
+    charged: float = math.inf
+    wall: float = math.inf
+    runs: float = math.inf
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a study has spent so far, earlier sessions included."""
+
+    charged: float = 0.0
+    wall: float = 0.0
+    runs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What people want to see of a study at one moment."""
+
+    stop: StopReason | None
+    problem: str
+    """What to say about the stop, if there is more to say."""
+    spent: Spent
+    in_flight: int
+    crashed: int
+    answer: Standing
+    default: Standing
+    configuration: dict[str, object]
+    certificate: Certificate
+    asked_delta: float | None
+    """The delta that the certificate is to have, if the study ends by that."""
+    own_seconds: float
+    """CPU time of this process since it began the study, target runs not included."""
+
+    def as_data(self) -> dict[str, object]:
+        """Plain data, for the journal and for JSON."""
+        return {
+            "stop": self.stop.value if self.stop else None,
+            "problem": self.problem,
+            "charged": self.spent.charged,
+            "wall": self.spent.wall,
+            "runs": self.spent.runs,
+            "in_flight": self.in_flight,
+            "crashed": self.crashed,
+            "incumbent": {
+                "index": self.answer.configuration,
+                "configuration": self.configuration,
+                "started": self.answer.started,
+                "mean": _finite(self.answer.mean),
+            },
+            "default": {"started": self.default.started, "mean": _finite(self.default.mean)},
+            "certificate": as_data(self.certificate, self.asked_delta),
+            "own_seconds": self.own_seconds,
+        }
+
+
+class Study:
+    """A study in progress. `run` it; `interrupt` may come from a signal handler."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        scheduler: Scheduler,
+        journal: Journal,
+        workers: Workers,
+        budget: Budget,
+        spent: Spent,
+        unfinished: Iterable[Run] = (),
+    ) -> None:
+        self.scenario = scenario
+        self.scheduler = scheduler
+        self.stop: StopReason | None = None
+        self.problem = ""
+        self.warnings: list[str] = []
+        self._journal = journal
+        self._workers = workers
+        self.budget = budget
+        self._spent = spent
+        self._unfinished = list(unfinished)
+        self._flying: dict[int, Run] = {}
+        self._done: queue.SimpleQueue[tuple[Run, Future[Report]] | None] = queue.SimpleQueue()
+        self._answers = Answers()
+        self._begun = time.monotonic()
+        self._wall_before = spent.wall
+        self._own_before = time.process_time()
+        self._progress_at = 0.0
+        self._certify_at = 0.0
+
+    def interrupt(self) -> None:
+        """Stop asking, call off what runs, keep everything."""
+        self.stop = self.stop or StopReason.INTERRUPTED
+        self._done.put(None)
+
+    def run(self, progress: Callable[[View], None] | None = None) -> View:
+        """Go on until it stops; `progress` is called now and then."""
+        try:
+            self._check_budget()
+            if self.stop is None:
+                self._submit(self._unfinished)
+            while self.stop is None:
+                self._ask()
+                if not self._flying:
+                    self.stop = self.scheduler.stop
+                    break
+                self._take()
+                self._look(progress)
+        finally:
+            self._workers.stop()
+        self._take_what_is_left()
+        view = self.view()
+        self._journal.add_progress(time.time(), view.as_data())
+        self._journal.commit()
+        return view
+
+    def view(self) -> View:
+        """What there is to see at this moment."""
+        answer = self.scheduler.recommend()
+        standing = self.scheduler.standing
+        testers = self.scheduler.state.testers
+        return View(
+            stop=self.stop,
+            problem=self.problem,
+            spent=Spent(self._spent.charged, self._spent.wall, self._spent.runs),
+            in_flight=len(self._flying),
+            crashed=int(testers.crashed.sum()),
+            answer=standing(answer),
+            default=standing(0),
+            configuration=dict(self.scenario.space.configuration(answer)),
+            certificate=self.scheduler.certificate(),
+            asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
+            own_seconds=time.process_time() - self._own_before,
+        )
+
+    def execution(self, run: Run) -> Execution:
+        """A run, with all that a slot must know."""
+        instance, seed = self.scenario.instances.pair(run.pair)
+        configuration = self.scenario.space.configuration(run.configuration)
+        return Execution(run.number, configuration, instance, seed, run.cap)
+
+    def crashes(self, most: int) -> list[tuple[Crash, list[str]]]:
+        """The first crashed runs, each with the command line that does it again."""
+        found = []
+        for crash in self._journal.crashes(most):
+            run = Run(crash.number, crash.configuration, crash.pair, crash.cap, 0.0)
+            found.append((crash, self._workers.argv(self.execution(run))))
+        return found
+
+    def _ask(self) -> None:
+        """Fill the free slots; the asks are on disk before anything begins."""
+        runs: list[Run] = []
+        while len(self._flying) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
+            run = self.scheduler.ask()
+            if run is None:
+                break
+            self._journal.add_ask(run, time.time())
+            runs.append(run)
+        self._journal.commit()
+        self._submit(runs)
+
+    def _may_ask(self, waiting: int) -> bool:
+        pending = len(self._flying) + waiting
+        return self.stop is None and self._spent.runs + pending < self.budget.runs
+
+    def _submit(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            self._flying[run.number] = run
+            future = self._workers.submit(self.execution(run))
+            future.add_done_callback(partial(self._note, run))
+
+    def _note(self, run: Run, future: Future[Report]) -> None:
+        """Called from a slot's thread."""
+        self._done.put((run, future))
+
+    def _take(self) -> None:
+        """Wait for a result, or for the next look at the clock; take all that have come."""
+        timeout = GLANCE
+        while True:
+            try:
+                item = self._done.get(timeout=timeout) if timeout else self._done.get_nowait()
+            except queue.Empty:
+                break
+            if item is not None:
+                run, future = item
+                self._take_report(run, future.result())
+            timeout = 0.0
+        self._journal.commit()
+
+    def _take_what_is_left(self) -> None:
+        """Keep the results that came in while everything was called off."""
+        while self._flying:
+            item = self._done.get()
+            if item is not None:
+                run, future = item
+                if future.cancelled():
+                    del self._flying[run.number]
+                else:
+                    self._take_report(run, future.result())
+
+    def _take_report(self, run: Run, report: Report) -> None:
+        del self._flying[run.number]
+        if report.status is None:
+            return  # called off: it was asked for, and will be made again
+        if report.abort:
+            self._stop(StopReason.ABORTED, report.details.problem)
+            return  # no fault of the configuration: made again when the cause is mended
+        details = report.details
+        self._journal.add_outcome(run, time.time(), report.status, report.seconds, details)
+        self.scheduler.tell(run, Outcome(report.status, report.seconds))
+        self._spent.charged += report.seconds
+        self._spent.runs += 1
+        if report.warning and report.warning not in self.warnings:
+            self.warnings.append(report.warning)
+        if report.status is Status.SOLVED and details.answer:
+            self._check_answer(run, details)
+        if report.status is Status.CRASHED and run.configuration == 0:
+            self._check_default(run, report)
+
+    def _check_answer(self, run: Run, details: Details) -> None:
+        execution = self.execution(run)
+        argv = self._workers.argv(execution)
+        contradiction = self._answers.tell(execution.instance, details.answer, argv)
+        if contradiction is not None:
+            self._stop(StopReason.CONTRADICTION, str(contradiction))
+
+    def _check_default(self, run: Run, report: Report) -> None:
+        """If the first run of the default has crashed, see whether it always does.
+
+        The search itself would leave it at that: a configuration that crashes is not worth more
+        runs. So these are made for their own sake, and nothing is made of them otherwise.
+        """
+        if run.pair != 0 or self.stop is not None:
+            return
+        count = self.scenario.instances.count
+        pairs = range(1, FIRST_PAIRS if count is None else min(FIRST_PAIRS, count))
+        trials = [self.execution(replace(run, pair=pair)) for pair in pairs]
+        reports = [future.result() for future in [self._workers.submit(t) for t in trials]]
+        if all(other.status is Status.CRASHED for other in reports):
+            problem = f"on each of its first {1 + len(trials)} runs: {report.details.problem}"
+            self._stop(StopReason.DEFAULT_CRASHES, problem)
+
+    def _stop(self, reason: StopReason, problem: str = "") -> None:
+        if self.stop is None:
+            self.stop, self.problem = reason, problem
+
+    def _check_budget(self) -> None:
+        spent, budget = self._spent, self.budget
+        if (
+            spent.charged >= budget.charged
+            or spent.wall >= budget.wall
+            or spent.runs >= budget.runs
+        ):
+            self._stop(StopReason.BUDGET)
+
+    def _look(self, progress: Callable[[View], None] | None) -> None:
+        """At the clock, the budget and the certificate."""
+        now = time.monotonic()
+        self._spent.wall = self._wall_before + now - self._begun
+        self._check_budget()
+        target = self.scenario.search.stop_at
+        if target is not None and self._spent.charged >= self._certify_at:
+            self._certify_at = self._spent.charged * CERTIFICATE_GROWTH
+            certificate = self.scheduler.certificate()
+            if certificate.epsilon_at(target.delta) <= target.epsilon:
+                self._stop(StopReason.CERTIFIED)
+        if now >= self._progress_at:
+            self._progress_at = now + PROGRESS_EVERY
+            view = self.view()
+            self._journal.add_progress(time.time(), view.as_data())
+            self._journal.commit()
+            if progress is not None:
+                progress(view)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

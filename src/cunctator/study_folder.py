@@ -1,0 +1,164 @@
+"""Studies in folders: begun, resumed, looked at.
+
+A folder holds `study.db`, a copy of the scenario, and a lock that dies with its holder: one driver
+at a time. The copy is what counts when a study is resumed; its paths are still relative to where
+the scenario was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from cunctator.announce import announced_compilation
+from cunctator.core.replay import ASKED, replay
+from cunctator.core.scheduler import Scheduler
+from cunctator.errors import StudyProblem
+from cunctator.journal import FILE, Journal, create_journal, open_journal
+from cunctator.scenario import Scenario, load_scenario
+from cunctator.study import Budget, Spent, Study
+from cunctator.workers import LocalWorkers, Workers
+
+COPY, LOCK, GENERATED = "scenario.toml", "lock", "instances"
+
+MakeWorkers = Callable[[Scenario, Path], Workers]
+
+
+def local_workers(scenario: Scenario, directory: Path) -> Workers:
+    """As many slots on this machine as the scenario says."""
+    return LocalWorkers(scenario, scenario.search.workers, directory / GENERATED)
+
+
+@contextmanager
+def begin_study(
+    scenario: Scenario, directory: Path, make_workers: MakeWorkers = local_workers
+) -> Iterator[Study]:
+    """A new study in a folder that has none; inside the `with`, the folder is ours."""
+    if (directory / FILE).exists():
+        raise StudyProblem(
+            directory, "there is a study in this folder", "resume it, or give another folder"
+        )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"the folder cannot be made ({error.strerror})"
+        raise StudyProblem(directory, problem, "give another folder") from None
+    with _locked(directory):
+        facts = {
+            "version": version("cunctator"),
+            "digest": scenario.digest,
+            "folder": str(scenario.path.resolve().parent),
+            "created": str(time.time()),
+        }
+        try:
+            (directory / COPY).write_text(scenario.text, encoding="utf-8")
+        except OSError as error:
+            problem = f"nothing can be written there ({error.strerror})"
+            raise StudyProblem(directory, problem, "give another folder") from None
+        journal = create_journal(directory, facts)
+        with _opened(scenario, directory, journal, make_workers, 0.0) as study:
+            yield study
+
+
+@contextmanager
+def resumed_study(
+    directory: Path, more: float = 0.0, make_workers: MakeWorkers = local_workers
+) -> Iterator[Study]:
+    """A study that was begun before, as it was; `more` seconds are added to its budget."""
+    journal = open_journal(directory, writing=True)
+    try:
+        scenario = scenario_of(directory, journal)
+        with _locked(directory), _opened(scenario, directory, journal, make_workers, more) as study:
+            yield study
+    finally:
+        journal.close()
+
+
+def scenario_of(directory: Path, journal: Journal) -> Scenario:
+    """The scenario of a study, from its copy."""
+    folder = Path(journal.fact("folder") or directory)
+    scenario = load_scenario(directory / COPY, folder)
+    if scenario.digest != journal.fact("digest"):
+        raise StudyProblem(
+            directory,
+            "its scenario, or the list of its instances, is not what it was when it began",
+            "restore them, or begin a new study in another folder",
+        )
+    return scenario
+
+
+@contextmanager
+def _opened(
+    scenario: Scenario,
+    directory: Path,
+    journal: Journal,
+    make_workers: MakeWorkers,
+    more: float,
+) -> Iterator[Study]:
+    search = scenario.search
+    with announced_compilation():
+        scheduler = Scheduler(
+            scenario.configurations,
+            scenario.instances.count,
+            profile=search.profile,
+            first_cap=search.first_cap,
+            cutoff=search.cutoff,
+            confidence=search.confidence,
+        )
+        events = journal.events()
+        unfinished = replay(scheduler, events)
+    told = events.status != ASKED
+    last = journal.last_progress()
+    spent = Spent(
+        charged=float(events.seconds[told].sum()),
+        wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
+        runs=int(told.sum()),
+    )
+    budget = _budget(scenario, journal, more)
+    workers = make_workers(scenario, directory)
+    try:
+        yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
+    finally:
+        workers.close()
+        journal.close()
+
+
+def _budget(scenario: Scenario, journal: Journal, more: float) -> Budget:
+    """What the scenario allows, and all that was added since."""
+    if more:
+        journal.extend(time.time(), more)
+    more = journal.extended()
+    table = scenario.budget
+    return Budget(
+        charged=math.inf if table.charged is None else table.charged + more,
+        wall=math.inf if table.wall is None else table.wall + more,
+        runs=math.inf if table.runs is None else table.runs,
+    )
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold the folder; the lock goes with the process that holds it, however that ends."""
+    try:
+        handle = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        problem = f"nothing can be written there ({error.strerror})"
+        raise StudyProblem(directory, problem, "check the folder's permissions") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StudyProblem(
+                directory,
+                "another process is working on this study",
+                "wait for it, or look at it with `cunctator status`",
+            ) from None
+        yield
+    finally:
+        os.close(handle)

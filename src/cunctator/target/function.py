@@ -1,0 +1,76 @@
+"""A Python function as a target: called in a forked child, limited and measured like a command.
+
+The supervisor imports it once; runs are forks of the supervisor, so neither the start of an
+interpreter nor imports are charged to them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
+
+from cunctator.errors import CunctatorError
+from cunctator.target.measurement import Call
+
+SOLVED, CRASHED = 0, 1
+"""Exit codes."""
+
+Function = Callable[[dict[str, Any], str, int, float], object]
+"""(configuration, instance, seed, cap): returns None or True if it solved the instance. False, or
+any exception, means that it failed."""
+
+
+class InvalidFunction(CunctatorError):
+    """A name does not lead to a function that can be called."""
+
+    def __init__(self, name: str, problem: str, fix: str) -> None:
+        self.name = name
+        self.problem = problem
+        self.fix = fix
+        super().__init__(f"function {name!r}: {' '.join(problem.split())}; {fix}")
+
+
+@cache
+def load_function(name: str) -> Function:
+    """Import the function called "package.module:name"."""
+    module_name, _, path = name.partition(":")
+    if not module_name or not path:
+        raise InvalidFunction(name, "not a module and a name", "write it as package.module:name")
+    try:
+        module = import_module(module_name)
+    except (Exception, SystemExit) as error:  # whatever its own code raises
+        problem = f"{module_name} cannot be imported ({type(error).__name__}: {error})"
+        raise InvalidFunction(name, problem, "check the name and the module") from error
+    try:
+        function = attrgetter(path)(module)
+    except AttributeError:
+        problem = f"there is no {path} in {module_name}"
+        raise InvalidFunction(name, problem, "check the name") from None
+    if not callable(function):
+        problem = f"{path} is of type {type(function).__name__} and cannot be called"
+        raise InvalidFunction(name, problem, "name a function") from None
+    called: Function = function
+    return called
+
+
+def call_function(function: Function, call: Call) -> int:
+    """Call it and return the exit code of the process; what went wrong goes to stderr."""
+    code = CRASHED
+    try:
+        answer = function(call.configuration, call.instance, call.seed, call.cap)
+        if answer is None or answer is True:
+            code = SOLVED
+        elif answer is not False:
+            problem = f"{call.function} returned {answer!r}; expected None, True or False"
+            sys.stderr.write(problem + "\n")
+    except BaseException:
+        import traceback  # here: what the supervisor imports makes each of its forks dearer
+
+        traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    return code

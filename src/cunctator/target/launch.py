@@ -1,0 +1,174 @@
+"""The first process of a run: a forked child that becomes the target.
+
+It reports the moment and its own CPU time just before it becomes the target, so that nothing
+before that is charged to the run; the report ends when the target begins, or says why it did not.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import resource
+import signal
+import struct
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from cunctator.target.function import call_function, load_function
+from cunctator.target.measurement import Call, Request
+
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
+"""For prctl(2)."""
+
+BEGUN = b"\0"
+"""What the report begins with if the target did; else it is a problem, in words."""
+
+REPORT = struct.Struct("=cqq")
+"""`BEGUN`, and nanoseconds: the monotonic clock, and the CPU time used so far."""
+
+NOT_STARTED = 127
+"""Exit code of a child that could not become the target."""
+
+URGENT = -20
+"""Niceness of a supervisor, where that is allowed: it is to be on time however busy the CPUs."""
+
+NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
+"""Of the targets: as we were started."""
+
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A started process, and the reading ends of its pipes."""
+
+    process: int
+    handle: int
+    """A pidfd: readable when the process has ended."""
+    stdout: int
+    stderr: int
+    report: int
+
+
+def become_subreaper() -> None:
+    """Make orphans among the descendants of this process its own children."""
+    if _prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "cannot become a child subreaper")
+
+
+def become_urgent() -> None:
+    """Take precedence over the targets, if we may (as root); what they use is measured the same.
+
+    Where the kernel shares CPUs between sessions ("autogroup"), ours has to be told apart; else
+    hundreds of processes, each in a session of its own, leave us with next to nothing.
+    """
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, min(URGENT, NICENESS))
+        Path("/proc/self/autogroup").write_text(str(min(URGENT, NICENESS)))
+
+
+def launch(request: Request, added: dict[str, str], private: int) -> Child:
+    """Start the target of a request.
+
+    `added` goes into its environment; `private` is a descriptor that it must not inherit.
+    """
+    program = ""
+    if isinstance(request.target, Call):
+        load_function(request.target.function)  # imported here, it is not charged to any run
+    else:
+        program = find_program(request.target[0], added.get("PATH") or os.environ.get("PATH", ""))
+    supervisor = os.getpid()
+    pipes = [os.pipe() for _ in range(3)]
+    try:
+        process = os.fork()
+        if process == 0:
+            _become_target(request, program, added, supervisor, private, pipes)
+        handle = _handle(process)
+    except OSError:
+        for reading, _ in pipes:
+            os.close(reading)
+        raise
+    finally:
+        for _, writing in pipes:
+            os.close(writing)
+    stdout, stderr, report = (reading for reading, _ in pipes)
+    return Child(process, handle, stdout, stderr, report)
+
+
+def _handle(process: int) -> int:
+    try:
+        return os.pidfd_open(process)
+    except OSError:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        raise
+
+
+def find_program(name: str, path: str) -> str:
+    """Where a program is, as a shell would look for it; a name with a slash is a path."""
+    if "/" in name:
+        return name
+    for folder in path.split(os.pathsep):
+        place = f"{folder or '.'}/{name}"
+        if os.access(place, os.X_OK) and Path(place).is_file():
+            return place
+    raise FileNotFoundError(errno.ENOENT, "no such program on the PATH", name)
+
+
+def words(error: Exception, place: str = "") -> str:
+    """What an error says, for a user; `place` is what it is about if it does not know."""
+    if not isinstance(error, OSError):
+        return str(error)
+    place = str(error.filename or place)
+    return f"{place}: {error.strerror}" if place else str(error.strerror)
+
+
+def _become_target(
+    request: Request,
+    program: str,
+    added: dict[str, str],
+    supervisor: int,
+    private: int,
+    pipes: list[tuple[int, int]],
+) -> NoReturn:
+    stdout, stderr, report = (writing for _, writing in pipes)
+    try:
+        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != supervisor:
+            os._exit(NOT_STARTED)
+        os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
+        os.setsid()
+        os.dup2(stdout, 1)
+        os.dup2(stderr, 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if request.directory is not None:
+            os.chdir(request.directory)
+        os.environ.update(added)
+        if isinstance(request.target, Call):
+            _call(request.target, private, pipes)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
+            signal.signal(number, signal.SIG_DFL)
+        _report(report)
+        os.execv(program, request.target)  # noqa: S606 (to start programs is what we are for)
+    except (OSError, ValueError) as error:
+        os.write(report, words(error, program).encode(errors="backslashreplace"))
+    finally:
+        os._exit(NOT_STARTED)
+
+
+def _call(call: Call, private: int, pipes: list[tuple[int, int]]) -> NoReturn:
+    function = load_function(call.function)
+    os.close(private)
+    _report(pipes[2][1])
+    for ends in pipes:
+        for descriptor in ends:
+            os.close(descriptor)
+    os._exit(call_function(function, call))
+
+
+def _report(descriptor: int) -> None:
+    os.write(descriptor, REPORT.pack(BEGUN, time.monotonic_ns(), time.process_time_ns()))

@@ -1,0 +1,157 @@
+"""What came of a run: from how it ended, its exit code and its output to solved, capped, crashed.
+
+Our own measured time rules. What a wrapper reports is kept, and a difference is warned about.
+
+When a wrapper says TIMEOUT before we stopped it, it met a limit of its own. At the cap (within
+5%, by its clock or ours) that is the limit it was given: the run is capped, and may be tried
+again under a longer one. Well before the cap it gave up for another reason; some wrappers say so
+when memory runs out. A longer cap would not help, so the run has crashed.
+"""
+
+from __future__ import annotations
+
+import re
+import signal as signals
+from dataclasses import dataclass, replace
+
+from cunctator.errors import one_line
+from cunctator.records import Status
+from cunctator.target.measurement import Ending, Measurement
+from cunctator.target.protocols import Protocol, Report, Said
+
+AT_THE_CAP = 0.95
+"""Share of the cap from which a wrapper's timeout is that of the cap."""
+
+DIFFERENT_SECONDS, DIFFERENT_SHARE = 0.25, 0.1
+"""A reported time may differ from ours by this much: a wrapper does not count its own start."""
+
+TAIL_LINES, TAIL_WIDTH, TAIL_BYTES = 5, 200, 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a run."""
+
+    status: Status
+    answer: str | None = None
+    """What it found out, if it says so; two that differ are a bug of the target."""
+    reported: float | None = None
+    """Seconds that a wrapper reports."""
+    problem: str = ""
+    """Why it crashed, in one line."""
+    warning: str = ""
+    """What is odd about it, in one line; it counts nevertheless."""
+    output: str = ""
+    """The last lines of output of a run that crashed."""
+    abort: bool = False
+    """Whether the study should stop: nothing can be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """How a target says what came of a run."""
+
+    protocol: Protocol | None = None
+    """None: by exit code and patterns."""
+    success: frozenset[int] = frozenset([0])
+    success_pattern: re.Pattern[str] | None = None
+    failure_pattern: re.Pattern[str] | None = None
+    answer_pattern: re.Pattern[str] | None = None
+    objective: str = "cpu"
+
+    def verdict(self, measurement: Measurement, cap: float) -> Verdict:
+        """What came of a run that was not called off."""
+        ending = measurement.ending
+        assert ending is not Ending.STOPPED, "a run that was called off says nothing"
+        if ending is Ending.FAILED_TO_START:
+            problem = one_line(f"it could not be started: {measurement.problem}")
+            return Verdict(Status.CRASHED, problem=problem, abort=True)
+        if ending is Ending.MEMORY:
+            return Verdict(Status.CRASHED, problem="memory limit", output=tail(measurement))
+        if ending in (Ending.CAP, Ending.WALL) or self._seconds(measurement) > cap:
+            return Verdict(Status.CAPPED)
+        if self.protocol is None:
+            judged = self._by_exit(measurement)
+        elif self.protocol.needs_exit_code and measurement.exit_code != 0:
+            judged = Verdict(Status.CRASHED, problem=f"{how_it_ended(measurement)}; success is 0")
+        else:
+            report = self.protocol.read(decoded(measurement.stdout))
+            judged = self._by_report(report, measurement, cap)
+        if judged.status is Status.SOLVED and self.answer_pattern is not None:
+            found = self.answer_pattern.search(decoded(measurement.stdout))
+            said = None if found is None else found[1 if found.re.groups else 0]
+            return replace(judged, answer=said or judged.answer)
+        if judged.status is Status.CRASHED:
+            return replace(judged, problem=one_line(judged.problem), output=tail(measurement))
+        return judged
+
+    def _seconds(self, measurement: Measurement) -> float:
+        return measurement.cpu if self.objective == "cpu" else measurement.wall
+
+    def _by_exit(self, measurement: Measurement) -> Verdict:
+        how = how_it_ended(measurement)
+        if measurement.exit_code not in self.success:
+            expected = ", ".join(str(code) for code in sorted(self.success))
+            return Verdict(Status.CRASHED, problem=f"{how}; success is {expected}")
+        text = f"{decoded(measurement.stdout)}\n{decoded(measurement.stderr)}"
+        if self.failure_pattern is not None and (found := self.failure_pattern.search(text)):
+            problem = f"{how}, but the output says {found[0][:TAIL_WIDTH]!r}"
+            return Verdict(Status.CRASHED, problem=problem)
+        if self.success_pattern is not None and not self.success_pattern.search(text):
+            problem = f"{how}, but success_pattern is not in the output"
+            return Verdict(Status.CRASHED, problem=problem)
+        return Verdict(Status.SOLVED)
+
+    def _by_report(self, report: Report, measurement: Measurement, cap: float) -> Verdict:
+        seconds, reported = self._seconds(measurement), report.seconds
+        assert self.protocol is not None
+        says_timeout = report.said is Said.TIMEOUT
+        if self.protocol.time_at_cap_is_timeout and report.said is Said.SOLVED:
+            says_timeout = reported is not None and reported >= cap
+        if says_timeout:
+            longest = max(reported or 0.0, measurement.cpu, measurement.wall)
+            if longest >= AT_THE_CAP * cap:
+                return Verdict(Status.CAPPED, reported=reported, warning=report.warning)
+            problem = f"the wrapper says TIMEOUT after {longest:g} s under a cap of {cap:g} s"
+            return Verdict(Status.CRASHED, reported=reported, problem=problem)
+        if report.said is Said.SOLVED:
+            warning = report.warning or different_times(reported, seconds)
+            return Verdict(Status.SOLVED, report.answer, reported, warning=warning)
+        problem = report.problem or report.said.value
+        if measurement.exit_code != 0:
+            problem = f"{problem} ({how_it_ended(measurement)})"
+        abort = report.said is Said.ABORT
+        return Verdict(Status.CRASHED, None, reported, problem, report.warning, abort=abort)
+
+
+def different_times(reported: float | None, measured: float) -> str:
+    """A warning if a wrapper's clock and ours disagree."""
+    allowed = DIFFERENT_SECONDS + DIFFERENT_SHARE * measured
+    if reported is None or abs(reported - measured) <= allowed:
+        return ""
+    return f"the wrapper reports {reported:g} s; the {measured:g} s that were measured count"
+
+
+def how_it_ended(measurement: Measurement) -> str:
+    """Exit code or signal, in words."""
+    if measurement.signal is None:
+        return f"it ended with exit code {measurement.exit_code}"
+    try:
+        name = signals.Signals(measurement.signal).name
+    except ValueError:
+        name = "unknown"
+    return f"it was ended by signal {measurement.signal} ({name})"
+
+
+def decoded(output: bytes) -> str:
+    """Output as text, whatever the target printed; lines end as they do here."""
+    return output.decode(errors="replace").replace("\r\n", "\n")
+
+
+def tail(measurement: Measurement) -> str:
+    """The last lines of the error output, or else of the standard output, fit to be shown."""
+    for output in (measurement.stderr, measurement.stdout):
+        lines = decoded(output[-TAIL_BYTES:]).strip().splitlines()[-TAIL_LINES:]
+        if lines:
+            return "\n".join(one_line(line, TAIL_WIDTH) for line in lines)
+    return ""

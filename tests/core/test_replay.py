@@ -1,0 +1,94 @@
+"""A journal put through a fresh scheduler gives the same scheduler, or is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cunctator.core.replay import ASKED, Events, replay
+from cunctator.core.scheduler import STATUS_CODE, Scheduler
+from cunctator.errors import DifferentReplay
+from cunctator.records import Outcome, Run, Status
+
+SIZE = 6
+
+
+def new_scheduler(instances):
+    return Scheduler(SIZE, instances, first_cap=0.5, cutoff=40.0)
+
+
+def history(seed, steps, workers, instances):
+    """A scheduler after random asks and tells, the events, and what is still in flight."""
+    random = np.random.default_rng(seed)
+    scheduler = new_scheduler(instances)
+    flying: list[Run] = []
+    rows = []
+    for _ in range(steps):
+        run = scheduler.ask() if len(flying) < workers and random.random() < 0.6 else None
+        if run is not None:
+            flying.append(run)
+            rows.append((run.number, run.configuration, run.pair, ASKED, 0.0))
+        elif flying:
+            run = flying.pop(random.integers(len(flying)))
+            runtime = np.random.default_rng([run.configuration, run.pair]).exponential(5.0)
+            status = Status.SOLVED if runtime <= run.cap else Status.CAPPED
+            if random.random() < 0.02:
+                status = Status.CRASHED
+            outcome = Outcome(status, min(runtime, run.cap))
+            scheduler.tell(run, outcome)
+            code = STATUS_CODE[status]
+            rows.append((run.number, run.configuration, run.pair, code, outcome.seconds))
+    return scheduler, events_of(rows), flying
+
+
+def events_of(rows):
+    columns = list(zip(*rows, strict=True)) or [[]] * 5
+    kinds = [np.int64] * 4 + [np.float64]
+    return Events(*(np.array(c, dtype=k) for c, k in zip(columns, kinds, strict=True)))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    steps=st.integers(0, 900),
+    workers=st.integers(1, 40),
+    instances=st.sampled_from([None, 25]),
+)
+@settings(max_examples=30)
+def test_replay_gives_the_same_scheduler(seed, steps, workers, instances):
+    before, events, flying = history(seed, steps, workers, instances)
+    after = new_scheduler(instances)
+    unfinished = replay(after, events)
+    after.check()
+    assert sorted(unfinished, key=lambda run: run.number) == sorted(
+        flying, key=lambda run: run.number
+    )
+    assert after.step == before.step and after.recommend() == before.recommend()
+    for ours, theirs in zip(after.state.testers, before.state.testers, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    # Both go on alike, results coming in for what was in flight.
+    for run in sorted(flying, key=lambda run: run.number):
+        for scheduler in (before, after):
+            scheduler.tell(run, Outcome(Status.CAPPED, run.cap))
+    for _ in range(20):
+        runs = before.ask(), after.ask()
+        assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("column", ["number", "configuration", "pair"])
+def test_a_changed_journal_is_noticed(column):
+    _, events, _ = history(3, 400, 3, None)
+    at = 200
+    changed = getattr(events, column).copy()
+    changed[at] += 1
+    with pytest.raises(DifferentReplay):
+        replay(new_scheduler(None), events._replace(**{column: changed}))
+
+
+def test_another_result_leads_to_other_asks():
+    _, events, _ = history(3, 900, 1, None)
+    seconds = np.where(events.status == STATUS_CODE[Status.SOLVED], 0.5, events.seconds)
+    with pytest.raises(DifferentReplay) as caught:
+        replay(new_scheduler(None), events._replace(seconds=seconds))
+    assert caught.value.number > 1

@@ -1,0 +1,4 @@
+"""Uses CPU time without end."""
+
+while True:
+    pass

@@ -1,0 +1,5 @@
+"""Uses no CPU time and does not end."""
+
+import time
+
+time.sleep(1000)

@@ -1,0 +1,106 @@
+"""Python functions as targets: what they are given, what they return, how they are limited."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+
+import pytest
+from hostility import MARK, marked
+
+from cunctator.target.function import InvalidFunction, load_function
+from cunctator.target.process import Call, Ending, Request
+from cunctator.target.supervisor import Supervisor
+
+CPUS = os.cpu_count() or 1
+
+
+@pytest.fixture(scope="module", params=["cgroup", "processes"])
+def supervisor(request):
+    with Supervisor() as supervisor:
+        supervisor._methods = (request.param,)
+        yield supervisor
+
+
+def call(name: str, cap: float = 10.0, mark: str = "", **configuration: object) -> Request:
+    function = name if ":" in name else f"hostile.functions:{name}"
+    target = Call(function, configuration, "some instance", 42, cap)
+    return Request(target, cap=cap, wall_cap=30.0, environment={MARK: mark})
+
+
+def test_arguments_and_output(supervisor):
+    measurement = supervisor.run(call("note", x=1, y=0.5, z="ü"))
+    assert measurement.ending is Ending.EXITED and measurement.exit_code == 0
+    given = [{"x": 1, "y": 0.5, "z": "ü"}, "some instance", 42, 10.0]
+    assert json.loads(measurement.stdout) == [*given, True]
+
+
+def test_function_has_no_access_to_the_channel(supervisor):
+    assert supervisor.run(call("sockets")).stdout == b"3 False\n"
+
+
+@pytest.mark.parametrize(("answer", "code"), [(None, 0), (True, 0), (False, 1), (3, 1), ("", 1)])
+def test_answers(supervisor, answer, code):
+    measurement = supervisor.run(call("answers", answer=answer))
+    assert measurement.ending is Ending.EXITED and measurement.exit_code == code
+    is_odd = b"expected None, True or False" in measurement.stderr
+    assert is_odd == (answer not in (None, True, False))
+
+
+def test_exceptions_are_shown(supervisor):
+    measurement = supervisor.run(call("fails"))
+    assert measurement.exit_code == 1
+    assert b"in fails" in measurement.stderr
+    assert measurement.stderr.endswith(b"RuntimeError: this went wrong\n")
+    assert supervisor.run(call("leaves")).exit_code == 1
+
+
+def test_cap(supervisor):
+    measurement = supervisor.run(call("busy", cap=0.05))
+    assert measurement.ending is Ending.CAP
+    assert 0.05 <= measurement.cpu < 0.15
+
+
+def test_hostile_function_leaves_nothing(supervisor):
+    mark = uuid.uuid4().hex
+    measurement = supervisor.run(call("stubborn", cap=0.1, mark=mark))
+    assert measurement.ending is Ending.CAP
+    assert 0.1 <= measurement.cpu < 0.1 + 0.1 * CPUS + 0.1
+    assert marked(mark) == []
+
+
+def test_cpu_time_is_that_of_the_call(supervisor):
+    measurement = supervisor.run(call("burns", seconds=0.2))
+    assert measurement.exit_code == 0
+    assert measurement.cpu == pytest.approx(0.2, rel=0.02, abs=0.005)
+
+
+def test_import_is_not_charged():
+    with Supervisor() as supervisor:
+        measurement = supervisor.run(call("hostile.slow_import:nothing"))
+        assert measurement.exit_code == 0 and measurement.cpu < 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("json", "not a module and a name; write it as package.module:name"),
+        (":loads", "not a module and a name"),
+        ("no.such.module:f", "no.such.module cannot be imported.*No module named 'no'"),
+        ("hostile.broken_import:f", "cannot be imported .ValueError: not today"),
+        ("hostile.functions:absent", "there is no absent in hostile.functions"),
+        ("hostile.functions:not_a_function", "not_a_function is of type int"),
+    ],
+)
+def test_wrong_names(supervisor, name, problem):
+    with pytest.raises(InvalidFunction, match=problem):
+        load_function(name)
+    target = Call(name, {}, "", 0, 1.0)
+    measurement = supervisor.run(Request(target, cap=1.0))
+    assert measurement.ending is Ending.FAILED_TO_START
+    assert name in measurement.problem and "\n" not in measurement.problem
+
+
+def test_methods_are_functions_too():
+    assert load_function("json:JSONDecoder.decode") is json.JSONDecoder.decode

@@ -1,0 +1,280 @@
+"""Studies on recorded runtimes: the loop, the journal, and going on where another ended."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cunctator.core.replay import ASKED
+from cunctator.errors import DifferentReplay, StudyProblem
+from cunctator.journal import open_journal
+from cunctator.records import Status, StopReason
+from cunctator.scenario import load_scenario
+from cunctator.study_folder import begin_study, resumed_study
+from recorded_workers import SCENARIO, RecordedWorkers, report_of
+
+
+def write_scenario(folder, budget, extra=""):
+    path = folder / "scenario.toml"
+    path.write_text(SCENARIO + budget + extra)
+    return load_scenario(path)
+
+
+def conduct(scenario, directory, workers):
+    with begin_study(scenario, directory, lambda *_: workers) as study:
+        return study.run()
+
+
+def go_on(directory, workers, more=0.0):
+    with resumed_study(directory, more, lambda *_: workers) as study:
+        return study.run()
+
+
+def events_of(directory):
+    journal = open_journal(directory, writing=False)
+    events = journal.events()
+    journal.close()
+    return events
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_a_study_finds_a_fast_configuration(tmp_path, slots):
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    workers = RecordedWorkers(slots)
+    view = conduct(scenario, tmp_path / "study", workers)
+    assert view.stop is StopReason.BUDGET and view.spent.runs == 3000
+    speeds = [scenario.space.configuration(k)["speed"] for k in range(12)]
+    assert view.configuration["speed"] <= 1.1 * min(speeds)
+    assert workers.is_closed
+    events = events_of(tmp_path / "study")
+    assert (events.status == ASKED).sum() == (events.status != ASKED).sum() == 3000
+    assert view.spent.charged == pytest.approx(events.seconds.sum())
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_pieces_are_the_same_as_the_whole(tmp_path, slots):
+    """However often it is resumed, the same runs are made in the same order."""
+    whole = write_scenario(tmp_path, "runs = 400")
+    conduct(whole, tmp_path / "whole", RecordedWorkers(slots))
+    (tmp_path / "pieces").mkdir()
+    first = write_scenario(tmp_path / "pieces", "charged = '0.4s'")
+    conduct(first, tmp_path / "study", RecordedWorkers(slots))
+    for _ in range(12):
+        go_on(tmp_path / "study", RecordedWorkers(slots), more=0.4)
+    ours, theirs = events_of(tmp_path / "study"), events_of(tmp_path / "whole")
+    size = min(ours.number.size, theirs.number.size)
+    assert size > 300
+    if slots == 1:  # with more, it depends on when results come in
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(mine[:size], other[:size])
+    assert len(np.unique(ours.number[ours.status != ASKED])) == (ours.status != ASKED).sum()
+
+
+def test_the_wall_clock_and_the_certificate_end_it_too(tmp_path):
+    def slow(execution):
+        time.sleep(0.01)
+        return report_of(execution)
+
+    scenario = write_scenario(tmp_path, "wall = '300ms'")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=slow))
+    assert view.stop is StopReason.BUDGET and 0.3 <= view.spent.wall < 2
+    again = go_on(tmp_path / "study", RecordedWorkers(report=slow))
+    assert again.spent.runs == view.spent.runs, "the budget was spent before"
+    (tmp_path / "other").mkdir()
+    target = "[search]\nstop_at = {epsilon = 1.0, delta = 0.3}\n"
+    text = SCENARIO.replace("[search]\n", target) + "runs = 100000"
+    (tmp_path / "other" / "scenario.toml").write_text(text)
+    loaded = load_scenario(tmp_path / "other" / "scenario.toml")
+    view = conduct(loaded, tmp_path / "certified", RecordedWorkers())
+    assert view.stop is StopReason.CERTIFIED
+    assert view.certificate.epsilon_at(0.3) <= 1.0
+
+
+DRIVER = """
+import sys, time
+from pathlib import Path
+from cunctator.scenario import load_scenario
+from cunctator.study_folder import begin_study, resumed_study
+from recorded_workers import RecordedWorkers, report_of
+
+def slowly(execution):
+    time.sleep(0.0005)
+    return report_of(execution)
+
+directory = Path(sys.argv[1])
+make = lambda *_: RecordedWorkers(1, slowly)
+if (directory / "study.db").exists():
+    opened = resumed_study(directory, 0.0, make)
+else:
+    opened = begin_study(load_scenario(sys.argv[2]), directory, make)
+with opened as study:
+    print("ready", flush=True)
+    study.run()
+"""
+
+
+@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.slow)])
+def test_killed_at_any_moment_it_goes_on_as_if_nothing_had_been(tmp_path, kills):
+    scenario = write_scenario(tmp_path, f"runs = {150 * kills}")
+    conduct(scenario, tmp_path / "whole", RecordedWorkers())
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER)
+    words = [sys.executable, str(script), str(tmp_path / "study"), str(scenario.path)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    random = np.random.default_rng(kills)
+    seen = 0
+    for _ in range(kills):
+        driver = subprocess.Popen(words, stdout=subprocess.PIPE, env=environment)
+        driver.stdout.readline()
+        time.sleep(random.uniform(0, 0.15))
+        driver.send_signal(signal.SIGKILL)
+        driver.communicate()
+        told = (events_of(tmp_path / "study").status != ASKED).sum()
+        assert told >= seen, "a finished run was lost"
+        seen = told
+    go_on(tmp_path / "study", RecordedWorkers())
+    for mine, other in zip(
+        events_of(tmp_path / "study"), events_of(tmp_path / "whole"), strict=True
+    ):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_an_interrupt_keeps_everything(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 5000")
+    with begin_study(scenario, tmp_path / "study", lambda *_: RecordedWorkers(2)) as study:
+        calls = []
+
+        def press(view):
+            calls.append(view)
+            study.interrupt()
+
+        view = study.run(press)
+    assert view.stop is StopReason.INTERRUPTED and len(calls) == 1
+    assert go_on(tmp_path / "study", RecordedWorkers(2)).spent.runs == 5000
+
+
+def crashing(share):
+    def report(execution):
+        good = report_of(execution)
+        if execution.configuration["speed"] > share:
+            details = dataclasses.replace(good.details, problem="it fell over")
+            return dataclasses.replace(good, status=Status.CRASHED, seconds=1e-4, details=details)
+        return good
+
+    return report
+
+
+def test_a_default_that_crashes_ends_the_study(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=crashing(0.9)))
+    assert view.stop is StopReason.DEFAULT_CRASHES
+    assert "it fell over" in view.problem and view.spent.runs < 100
+
+
+def test_a_configuration_that_crashes_is_never_preferred(tmp_path):
+    """Those that crash at once look fastest of all, to whoever averages over finished runs."""
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    with begin_study(
+        scenario, tmp_path / "study", lambda *_: RecordedWorkers(report=crashing(1.5))
+    ) as study:
+        view = study.run()
+        crashes = study.crashes(5)
+    assert view.configuration["speed"] <= 1.5 and view.crashed > 0
+    assert crashes[0][1][0] == "solver" and crashes[0][0].problem == "it fell over"
+
+
+def test_contradicting_answers_end_the_study(tmp_path):
+    def answering(execution):
+        good = report_of(execution)
+        answer = "SAT" if execution.configuration["speed"] < 2 else "UNSAT"
+        return dataclasses.replace(good, details=dataclasses.replace(good.details, answer=answer))
+
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=answering))
+    assert view.stop is StopReason.CONTRADICTION
+    assert view.problem.count("solver") == 2
+
+
+def test_two_drivers_are_one_too_many(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 10")
+    directory = tmp_path / "study"
+    with (
+        begin_study(scenario, directory, lambda *_: RecordedWorkers()),
+        pytest.raises(StudyProblem, match="another process"),
+        resumed_study(directory, 0.0, lambda *_: RecordedWorkers()),
+    ):
+        pass
+    with (
+        pytest.raises(StudyProblem, match="there is a study"),
+        begin_study(scenario, directory, lambda *_: RecordedWorkers()),
+    ):
+        pass
+
+
+def test_a_changed_scenario_version_or_journal_is_refused(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 200")
+    directory = tmp_path / "study"
+    conduct(scenario, directory, RecordedWorkers())
+    copy = directory / "scenario.toml"
+    text = copy.read_text()
+    copy.write_text(text.replace("high = 5.0", "high = 6.0"))
+    with pytest.raises(StudyProblem, match="not what it was"):
+        go_on(directory, RecordedWorkers())
+    copy.write_text(text)
+    with sqlite3.connect(directory / "study.db") as connection:
+        connection.execute("update events set configuration = 3 where id = 100")
+    connection.close()
+    with pytest.raises(DifferentReplay):
+        go_on(directory, RecordedWorkers())
+    with sqlite3.connect(directory / "study.db") as connection:
+        connection.execute("update facts set value = '7' where name = 'schema'")
+    connection.close()
+    with pytest.raises(StudyProblem, match="number 7"):
+        go_on(directory, RecordedWorkers())
+
+
+def test_a_folder_that_is_no_study(tmp_path):
+    with pytest.raises(StudyProblem, match="no study"):
+        go_on(tmp_path, RecordedWorkers())
+    (tmp_path / "study.db").write_bytes(b"this is no database, whatever its name says" * 100)
+    with pytest.raises(StudyProblem):
+        go_on(tmp_path, RecordedWorkers())
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    """SQLite is told that the file may not grow."""
+    scenario = write_scenario(tmp_path, "runs = 4000")
+    directory = tmp_path / "study"
+    with begin_study(scenario, directory, lambda *_: RecordedWorkers()) as study:
+        connection = study._journal._connection
+        pages = connection.execute("pragma page_count").fetchone()[0]
+        connection.execute(f"pragma max_page_count = {pages + 20}")
+        with pytest.raises(StudyProblem, match="full"):
+            study.run()
+    told = (events_of(directory).status != ASKED).sum()
+    assert told > 100
+    assert go_on(directory, RecordedWorkers()).spent.runs == 4000
+
+
+@pytest.mark.slow
+def test_a_million_rows_resume_soon(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 500000")
+    conduct(scenario, tmp_path / "study", RecordedWorkers())
+    begun = time.monotonic()
+    with resumed_study(tmp_path / "study", 0.0, lambda *_: RecordedWorkers()) as study:
+        assert study.view().spent.runs == 500_000
+    assert time.monotonic() - begun < 20
+    begun = time.monotonic()
+    journal = open_journal(tmp_path / "study", writing=False)
+    assert journal.last_progress()[1]["runs"] == 500_000
+    journal.close()
+    assert time.monotonic() - begun < 1
