@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table as Grid
 from rich.text import Text
 
+from cunctator.core.scheduler import Standing
 from cunctator.display import printable
 from cunctator.journal import Crash
 from cunctator.statement import headline, versus_default
@@ -67,13 +68,17 @@ def _of(spent: str, most: float, words: Callable[[float], str]) -> str:
 
 def _mean(view: View) -> str:
     answer, default = view.answer, view.default
-    words = (
-        f"mean at least {_seconds(answer.mean)} over {answer.started:,} runs known to"
-        f" {format_duration(answer.known_cap)}"
-    )
     if answer.configuration == default.configuration:
-        return f"the default, {words}"
-    return f"{words}; the default's {_seconds(default.mean)} over {default.started:,}"
+        return f"the default, {_so_far(answer)}"
+    return f"{_so_far(answer)}; the default's: {_so_far(default)}"
+
+
+def _so_far(standing: Standing) -> str:
+    """Runs count up to a cap, so this is no estimate of the mean to the end."""
+    if not standing.started:
+        return "not run yet"
+    words = f"mean {_seconds(standing.mean)} over {standing.started:,} runs"
+    return words if standing.exact else f"{words}, up to {format_duration(standing.known_cap)} each"
 
 
 def _seconds(value: float) -> str:

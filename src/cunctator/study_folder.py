@@ -93,6 +93,20 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
     return scenario
 
 
+def answer_of(directory: Path) -> int:
+    """The answer of a study, as of its last look."""
+    journal = open_journal(directory, writing=False)
+    try:
+        last = journal.last_progress()
+    finally:
+        journal.close()
+    if last is None:
+        raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
+    incumbent = last[1]["incumbent"]
+    assert isinstance(incumbent, dict)
+    return int(incumbent["index"])
+
+
 @contextmanager
 def _opened(
     scenario: Scenario,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cunctator.errors import CunctatorError
+from cunctator.instances import Instances
 from cunctator.journal import Details
 from cunctator.parameters import Value
 from cunctator.records import Status
@@ -82,12 +83,20 @@ class Workers(Protocol):
 class LocalWorkers:
     """Slots on this machine."""
 
-    def __init__(self, scenario: Scenario, slots: int, instance_folder: Path) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        slots: int,
+        instance_folder: Path,
+        instances: Instances | None = None,
+    ) -> None:
+        """`instance_folder` is for generated ones; `instances` are the scenario's by default."""
         self.slots = slots
         self.busy_seconds = 0.0
         """Time on the clock that slots spent on runs, all together."""
         self._scenario = scenario
         self._command = Command.from_scenario(scenario)
+        self._instances = instances or scenario.instances
         self._instance_folder = instance_folder
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="slot")
         self._supervisors = [Supervisor() for _ in range(slots)]
@@ -143,7 +152,7 @@ class LocalWorkers:
 
     def _request(self, execution: Execution) -> Request:
         scenario = self._scenario
-        instance = scenario.instances.locate(execution.instance, self._instance_folder)
+        instance = self._instances.locate(execution.instance, self._instance_folder)
         target: tuple[str, ...] | Call
         if scenario.target.function is not None:
             settings = dict(execution.configuration)

@@ -68,7 +68,7 @@ def test_budget_and_seed(table, tmp_path):
 
 def test_demo(tmp_path):
     report = tmp_path / "result.json"
-    done = cunctator("demo", "--json", report)
+    done = cunctator("demo", "--solver", "made-up", "--json", report)
     assert done.returncode == 0, done.stderr
     data = json.loads(report.read_text())
     assert data["configurations"] == 200
@@ -188,7 +188,7 @@ def test_importing_is_quick():
 def test_the_first_compilation_announces_itself(tmp_path):
     """Not run to the end: a new cache folder makes it compile, and it says so within seconds."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    words = [*COMMAND, "demo"]
+    words = [*COMMAND, "demo", "--solver", "made-up"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                text=True, env=environment)  # fmt: skip
     try:

@@ -15,7 +15,8 @@ from typing import Annotated
 
 import typer
 
-import cunctator.cli.recorded  # noqa: F401: these make the commands
+import cunctator.cli.demo  # noqa: F401: these make the commands
+import cunctator.cli.recorded
 import cunctator.cli.studies  # noqa: F401
 from cunctator.cli.common import FAILED, INPUT_IS_WRONG, INTERRUPTED, NOTHING_YET, UsageError, app
 

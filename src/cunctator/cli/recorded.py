@@ -1,4 +1,4 @@
-"""`simulate`: SPC on recorded runtimes; and the made-up solver of `demo`."""
+"""`simulate`: SPC on recorded runtimes."""
 
 from __future__ import annotations
 
@@ -65,34 +65,6 @@ def simulate(
         result = watch(simulation)
         save(result.as_data(), json_file)
         Console().print(summary(result))
-        finish(result)
-
-
-@app.command()
-def demo(
-    profile: ProfileName = "tight",
-    seed: Annotated[int, typer.Option(help="Seed of the made-up solver and the order.")] = 0,
-    json_file: JsonFile = None,
-) -> None:
-    """Show it at work on a made-up solver: 200 configurations, 1,000 instances."""
-    with readable_errors():
-        from cunctator.demo.synthetic import synthetic_table
-        from cunctator.display import history, summary
-        from cunctator.simulation import Simulation
-
-        check_writable(json_file)
-        table = synthetic_table(seed=seed)
-        console = Console()
-        console.print(
-            "A made-up solver: 200 configurations, 1,000 instances with 20 seeds each, all runtimes"
-            " recorded. The search sees a runtime only by paying for it."
-        )
-        with quick_interrupt():
-            simulation = Simulation(table, profile=profile, seed=seed)
-        result = watch(simulation)
-        save(result.as_data(), json_file)
-        console.print(history(result))
-        console.print(summary(result))
         finish(result)
 
 

@@ -1,4 +1,4 @@
-"""`init`, `check`, `run`, `resume`, `status`: studies of real targets."""
+"""`init`, `check`, `run`, `resume`, `status`, `validate`: studies of real targets."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from cunctator.units import format_duration, parse_duration
 if TYPE_CHECKING:
     from cunctator.scenario import Scenario
     from cunctator.study import Study, View
+    from cunctator.validation import Validation
 
 CRASHES_SHOWN = 5
 STALE = 10.0
@@ -108,6 +109,49 @@ def resume(
 
 
 @app.command()
+def validate(
+    directory: StudyFolder,
+    pairs: Annotated[
+        int | None, typer.Option(help="How many; default: all test instances, or 100.", min=1)
+    ] = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Run the answer and the default on the test instances, and compare them."""
+    with readable_errors():
+        from cunctator.journal import open_journal
+        from cunctator.study_folder import scenario_of
+
+        check_writable(json_file)
+        journal = open_journal(directory, writing=False)
+        try:
+            scenario = scenario_of(directory, journal)
+        finally:
+            journal.close()
+        validation = validated(scenario, directory, pairs)
+        save(validation.as_data(), json_file)
+
+
+def validated(scenario: Scenario, directory: Path, pairs: int | None) -> Validation:
+    """Validate the answer of a study, with a bar while it runs and the table at the end."""
+    from rich.progress import Progress
+
+    from cunctator.study_folder import answer_of
+    from cunctator.validation import validate as run_validation
+    from cunctator.validation import validation_table
+
+    index = answer_of(directory)
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("validating", total=None)
+
+        def update(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        validation = run_validation(scenario, index, directory / "test-instances", pairs, update)
+    Console().print(validation_table(validation))
+    return validation
+
+
+@app.command()
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
     with readable_errors():
@@ -146,17 +190,21 @@ def print_status(at: float, data: dict[str, object]) -> None:
     typer.echo(str(certificate["headline"]))
 
 
-def conduct(opened: AbstractContextManager[Study], directory: Path, json_file: Path | None) -> None:
-    """Run a study to its end, with everything that people see of it."""
+def conduct(
+    opened: AbstractContextManager[Study], directory: Path, json_file: Path | None = None
+) -> dict[str, object]:
+    """Run a study to its end, with everything that people see of it; returns it as data."""
     from cunctator.study_display import watched
 
     console = Console(stderr=True)
     with quick_interrupt(), opened as study:
         with interruptible(study), watched(console, study.budget) as show:
             view = study.run(show)
-        save({**view.as_data(), "directory": str(directory)}, json_file)
+        data = {**view.as_data(), "directory": str(directory)}
+        save(data, json_file)
         print_end(study, view)
     finish(view)
+    return data
 
 
 def print_end(study: Study, view: View) -> None:

@@ -1,0 +1,87 @@
+"""`demo`: the whole thing at work, on a real solver or on a made-up one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from cunctator.cli.common import (
+    JsonFile,
+    app,
+    check_writable,
+    quick_interrupt,
+    readable_errors,
+    save,
+)
+from cunctator.cli.recorded import finish, watch
+from cunctator.cli.studies import conduct, validated
+from cunctator.errors import InvalidSetting
+from cunctator.units import parse_duration
+
+MADE_UP = "made-up"
+
+
+@app.command()
+def demo(
+    solver: Annotated[str, typer.Option(help="clasp, minisat, or made-up.")] = "clasp",
+    time: Annotated[str, typer.Option(help="How long to search, on the clock.")] = "90s",
+    seed: Annotated[int, typer.Option(help="Of the formulas and the search.")] = 0,
+    profile: Annotated[str, typer.Option(help="The bounds, for made-up only.")] = "tight",
+    json_file: JsonFile = None,
+) -> None:
+    """Show it at work: configure a real SAT solver on generated formulas."""
+    with readable_errors():
+        check_writable(json_file)
+        if solver == MADE_UP:
+            show_made_up(profile, seed, json_file)
+        elif profile != "tight":
+            raise InvalidSetting("--profile", profile, "give it with --solver made-up only")
+        else:
+            show_real(solver, seed, parse_duration(time, "--time"), json_file)
+
+
+def show_real(solver: str, seed: int, seconds: float, json_file: Path | None) -> None:
+    """A study of a real solver in a folder that is gone afterwards, and its validation."""
+    from cunctator.demo.real import TESTING, TRAINING, demo_scenario
+    from cunctator.study_folder import begin_study
+
+    console = Console()
+    with tempfile.TemporaryDirectory(prefix="cunctator-demo-") as name:
+        folder = Path(name)
+        scenario = demo_scenario(solver, seed, seconds, folder)
+        console.print(
+            f"{solver}, {len(scenario.space.parameters)} parameters,"
+            f" {scenario.configurations} configurations; {TRAINING} generated formulas, endless"
+            f" seeds; {seconds:g} s on {scenario.search.workers} slots. Then {TESTING} fresh"
+            " formulas for the answer and the default.",
+            highlight=False,
+        )
+        study = folder / "study"
+        data = conduct(begin_study(scenario, study), study)
+        validation = validated(scenario, study, TESTING)
+        save({**data, "validation": validation.as_data()}, json_file)
+
+
+def show_made_up(profile: str, seed: int, json_file: Path | None) -> None:
+    """A simulation of 200 configurations, with the truth beside it."""
+    from cunctator.demo.synthetic import synthetic_table
+    from cunctator.display import history, summary
+    from cunctator.simulation import Simulation
+
+    table = synthetic_table(seed=seed)
+    console = Console()
+    console.print(
+        "A made-up solver: 200 configurations, 1,000 instances with 20 seeds each, all runtimes"
+        " recorded. The search sees a runtime only by paying for it."
+    )
+    with quick_interrupt():
+        simulation = Simulation(table, profile=profile, seed=seed)
+    result = watch(simulation)
+    save(result.as_data(), json_file)
+    console.print(history(result))
+    console.print(summary(result))
+    finish(result)

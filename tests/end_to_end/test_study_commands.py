@@ -1,0 +1,191 @@
+"""Studies as a user meets them: commands, real processes, Ctrl-C, kills, exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+
+import psutil
+import pytest
+from test_command_line import COMMAND, cunctator
+
+from cunctator.core.replay import ASKED
+from cunctator.demo.formulas import write_formulas
+from cunctator.journal import open_journal
+
+SOLVER = """
+import random, sys, time
+speed, instance, seed = float(sys.argv[1]), sys.argv[2], sys.argv[3]
+end = time.process_time() + speed * random.Random(instance + seed).expovariate(1 / 0.02)
+while time.process_time() < end:
+    pass
+print("answer", instance)
+sys.exit(10)
+"""
+SCENARIO = """
+[target]
+command = ["{python}", "-S", "-E", "solver.py", "{speed}", "{instance}", "{seed}"]
+success = [10]
+answer = "answer (.*)"
+[parameters.speed]
+type = "real"
+low = 0.2
+high = 5.0
+log = true
+default = 1.0
+[instances]
+names = ["a", "b c", "$d"]
+[test_instances]
+names = ["e"]
+[search]
+first_cap = "10ms"
+cutoff = "1s"
+configurations = 8
+workers = 2
+[budget]
+wall = "3s"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "solver.py").write_text(SOLVER)
+    (tmp_path / "scenario.toml").write_text(SCENARIO)
+    yield tmp_path
+    assert not running(tmp_path), "a process was left behind"
+
+
+def running(folder):
+    """Processes that were started by a study in this folder."""
+    found = []
+    for process in psutil.process_iter(["cwd", "cmdline"]):
+        words = " ".join(process.info["cmdline"] or [])
+        if process.info["cwd"] == str(folder) and "solver.py" in words:
+            found.append(words)
+    return found
+
+
+def told(study):
+    journal = open_journal(study, writing=False)
+    events = journal.events()
+    journal.close()
+    return int((events.status != ASKED).sum())
+
+
+def test_from_the_scenario_to_the_validation(folder):
+    study, report = folder / "study", folder / "r.json"
+    done = cunctator("check", folder / "scenario.toml")
+    assert done.returncode == 0 and "All is well" in done.stdout, done.stdout + done.stderr
+    done = cunctator("run", folder / "scenario.toml", study, "--json", report)
+    assert done.returncode == 0, done.stderr
+    assert "Stopped: the budget is spent" in done.stdout and "Command:" in done.stdout
+    data = json.loads(report.read_text())
+    assert data["runs"] == told(study) > 20 and data["crashed"] == 0
+    assert 0.5 < data["charged"] < 7 and data["incumbent"]["configuration"]["speed"] <= 1.0
+    status = cunctator("status", study)
+    assert status.returncode == 0 and f"{data['runs']:,} runs" in status.stdout
+    before = told(study)
+    done = cunctator("resume", study, "--more", "1s")
+    assert done.returncode == 0 and told(study) > before, done.stderr
+    done = cunctator("validate", study, "--pairs", 4, "--json", report)
+    assert done.returncode == 0 and "Speed-up" in done.stdout, done.stderr
+    data = json.loads(report.read_text())
+    assert len(data["default"]) == len(data["answer"]) == data["pairs"] == 4
+    low, high = data["interval"]
+    assert low <= data["speed_up"] <= high
+
+
+def start(folder, *arguments):
+    words = [*COMMAND, *map(str, arguments)]
+    process = subprocess.Popen(
+        words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    study = folder / "study"
+    deadline = time.monotonic() + 120
+    while not (study / "study.db").exists() or told(study) < 5:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    return process
+
+
+def test_ctrl_c_once_saves_and_answers(folder):
+    text = SCENARIO.replace('"3s"', '"60s"')
+    (folder / "scenario.toml").write_text(text)
+    process = start(folder, "run", "scenario.toml", "study")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "Stopped: interrupted" in out and "Command:" in out and "Traceback" not in err
+
+
+def test_a_killed_driver_leaves_nothing_running_and_loses_nothing(folder):
+    (folder / "scenario.toml").write_text(SCENARIO.replace('"3s"', '"8s"'))
+    process = start(folder, "run", "scenario.toml", "study")
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 10
+    while running(folder) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running(folder)
+    before = told(folder / "study")
+    done = cunctator("resume", folder / "study")
+    assert done.returncode == 0 and told(folder / "study") > before, done.stderr
+
+
+def test_init_writes_an_example(tmp_path):
+    path = tmp_path / "new.toml"
+    assert cunctator("init", path).returncode == 0
+    assert "minisat" in path.read_text()
+    again = cunctator("init", path)
+    assert again.returncode == 2 and "there is such a file" in again.stderr
+
+
+def refused(*arguments, code=2, words=()):
+    done = cunctator(*arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    message = done.stdout + done.stderr
+    assert "Traceback" not in message
+    if code == 2:
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+    for word in words:
+        assert word in " ".join(message.split()), message
+
+
+def test_what_is_wrong_is_said_in_one_line(folder):
+    path = folder / "scenario.toml"
+    refused("run", folder / "missing.toml", words=["missing.toml"])
+    refused("resume", folder, words=["this is no study"])
+    refused("status", folder, words=["this is no study"])
+    path.write_text(SCENARIO.replace("{speed}", "{sped}"))
+    refused("run", path, words=["scenario.toml, line", "sped"])
+    path.write_text(SCENARIO.replace('"{python}"', '"no-such-program"'))
+    refused("run", path, words=["no-such-program"])
+    path.write_text(SCENARIO.replace('wall = "3s"', "runs = 0"))
+    refused("run", path, words=["budget.runs"])
+    assert not (folder / "scenario.study").exists()
+
+
+def test_a_target_that_always_fails(folder):
+    (folder / "solver.py").write_text("import sys; sys.exit('out of luck')")
+    refused("check", folder / "scenario.toml", code=1, words=["fault", "out of luck"])
+    study = folder / "study"
+    words = ["the default configuration crashes", "runs crashed", "solver.py 1"]
+    refused("run", folder / "scenario.toml", study, code=1, words=words)
+
+
+@pytest.mark.skipif(shutil.which("minisat") is None, reason="install minisat (Debian: minisat)")
+def test_minisat_on_formulas(tmp_path):
+    write_formulas(tmp_path / "cnf", 12, seed=5)
+    path = tmp_path / "scenario.toml"
+    assert cunctator("init", path).returncode == 0
+    text = path.read_text()
+    text = text.replace('charged = "10h"', 'charged = "20s"').replace('wall = "5h"', 'wall = "4s"')
+    path.write_text(text.replace("configurations = 100", "configurations = 6"))
+    done = cunctator("check", path)
+    assert done.returncode == 0 and "All is well" in done.stdout, done.stdout
+    done = cunctator("run", path, tmp_path / "study")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 crashes" in " ".join(done.stdout.split())
