@@ -50,6 +50,7 @@ class RecordedWorkers:
 
     def __init__(self, slots: int = 1, report=report_of) -> None:
         self.slots = slots
+        self.busy_seconds = 0.0
         self.executions: list[Execution] = []
         self.is_closed = False
         self._report = report

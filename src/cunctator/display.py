@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cunctator.simulation import BEST_SHOWN, Result, Simulation
-from cunctator.statement import headline, versus_default
+from cunctator.statement import floor_note, headline, versus_default
 from cunctator.units import format_duration
 
 SHARES_SHOWN = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -73,6 +73,8 @@ def _story(result: Result) -> Iterator[str]:
     yield headline(result.certificate, result.asked_delta)
     if len(result.standings) > 1:
         yield versus_default(result.certificate)
+    if note := floor_note(result.certificate):
+        yield note
     yield (
         f"{result.steps:,} runs charged {format_duration(result.charged)} of target time"
         f" ({format_duration(result.charged_resumed)} had runs been resumed);"

@@ -248,7 +248,8 @@ class Simulation:
         self.ledger = Ledger(
             np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64), np.zeros(2)
         )
-        self.stop_at = check_stop_at(stop_at, self.state, self.budget)
+        shortest = float(table.runtimes.min(initial=math.inf))
+        self.stop_at = check_stop_at(stop_at, self.state, self.budget, shortest)
         self._certify_at = 0.0
         self._order = shuffled(columns, self.seed)
         with announced_compilation():
@@ -308,6 +309,7 @@ class Simulation:
             elif self._is_certified():
                 self.stop = StopReason.CERTIFIED
         if self.stop is not None and self.steps > 0:
+            self._enlarge_ledger()
             note_answer(self.state, self.ledger)
         self.scheduler_seconds += time.perf_counter() - begun
 
@@ -356,6 +358,9 @@ class Simulation:
     def _enlarge(self, index: int) -> None:
         if not room_for_result(self.state, index):
             self.state = grow(self.state, index)
+        self._enlarge_ledger()
+
+    def _enlarge_ledger(self) -> None:
         if self.ledger.used[0] == self.ledger.changes.shape[0]:
             rows = self.ledger.changes
             self.ledger = self.ledger._replace(changes=np.concatenate([rows, np.zeros_like(rows)]))
@@ -416,18 +421,25 @@ def _check_seed(seed: int) -> int:
 
 
 def check_stop_at(
-    stop_at: StopAt | tuple[float, float] | None, state: State, budget: float
+    stop_at: StopAt | tuple[float, float] | None, state: State, budget: float, shortest: float
 ) -> StopAt | None:
-    """The target of the certificate, if it can be reached at all."""
+    """The target of the certificate, unless it provably cannot be reached.
+
+    No run costs less than `shortest`. With a cutoff, delta is 0 there by definition.
+    """
     if stop_at is None:
         return None
-    epsilon, delta = stop_at
-    if not epsilon >= 0:
+    try:
+        epsilon, delta = stop_at
+    except (TypeError, ValueError):
+        expected = "expected a pair (epsilon, delta)"
+        raise InvalidSetting("stop_at", stop_at, expected) from None
+    if not 0 <= epsilon < math.inf:
         raise InvalidSetting("epsilon", epsilon, "expected 0 or more, e.g. 0.05")
     if not 0 <= delta < 1:
         raise InvalidSetting("delta", delta, "expected 0 or more and below 1, e.g. 0.05")
     needed = least_runs(state, delta)
-    if needed * state.rules.first_cap > 2 * budget:
+    if math.isinf(state.rules.cutoff) and needed * shortest > budget:
         expected = (
             f"that takes {needed:,} runs at least, more than the budget allows; give a larger"
             " budget or a larger delta"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from cunctator.core.certificate import Certificate, Point
 from cunctator.units import format_duration
@@ -14,18 +15,20 @@ SLOW, FAST = 0.1, 10.0
 """Bounds on the speed-up that are not worth a sentence, if the lower one is below 1."""
 
 USELESS = 10.0
-"""An epsilon from here on is not worth a sentence."""
+HALF = 0.5
+"""An epsilon or a delta from here on is not worth a sentence."""
 
 
 def headline(certificate: Certificate, delta: float | None = None) -> str:
     """One sentence: how close to the best the answer is; `delta` is the most that was asked for."""
     if certificate.optimal:
         return "Every configuration was run to the end: the answer is optimal on this instance set."
-    point = certificate.best_point
+    useful = [p for p in certificate.points if p.epsilon < USELESS and p.delta < HALF]
+    point = min(useful, key=lambda p: max(p.epsilon, p.delta), default=None)
     if delta is not None:
-        within = [one for one in certificate.points if one.delta <= delta]
-        point = min(within, key=lambda one: one.epsilon, default=point)
-    if point is None or point.epsilon >= USELESS or point.delta >= 0.5:
+        within = [p for p in useful if p.delta <= delta]
+        point = min(within, key=lambda p: p.epsilon, default=point)
+    if point is None:
         return f"With {_percent(certificate.confidence)} confidence, nothing can be certified yet."
     return f"With {_percent(certificate.confidence)} confidence, {_claim(point)}."
 
@@ -50,15 +53,25 @@ def versus_default(certificate: Certificate) -> str:
         return "The answer is the default configuration."
     if high <= low * CLOSE:
         return f"It is {low:.3g} times as fast as the default."
-    upper = "" if math.isinf(high) else f" and at most {high:.3g}"
+    if math.isinf(low):
+        return "The default crashes, and never finishes."
+    upper = "" if math.isinf(high) else f" and at most {_rounded(high, math.ceil)}"
     if low >= 1:
-        return f"It is at least {_rounded_down(low)}{upper} times as fast as the default."
+        return f"It is at least {_rounded(low, math.floor)}{upper} times as fast as the default."
     if low < SLOW or high > FAST:
         return "Whether it is faster than the default is not certified yet."
     return (
-        f"It is at least {_rounded_down(low)}{upper} times as fast as the default,"
+        f"It is at least {_rounded(low, math.floor)}{upper} times as fast as the default,"
         " which does not yet show which is faster."
     )
+
+
+def floor_note(certificate: Certificate) -> str:
+    """One sentence, if some runs were shorter than the shortest cap; else nothing."""
+    if certificate.floor is None:
+        return ""
+    floor = format_duration(certificate.floor)
+    return f"Runs shorter than {floor} count as {floor} in all of this."
 
 
 def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, object]:
@@ -72,7 +85,8 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
         ],
         "headline": headline(certificate, delta),
         "optimal": certificate.optimal,
-        "versus_default": {"lower": low, "upper": _finite(high)},
+        "versus_default": {"lower": _finite(low), "upper": _finite(high)},
+        "floor": certificate.floor,
     }
 
 
@@ -81,7 +95,8 @@ def _finite(number: float) -> float | None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.6g}%"
+    """A percentage, never more than it is: 99.9999%, not 100%."""
+    return f"{math.floor(share * 1e8 + 1e-6) / 1e6:.10g}%"
 
 
 def _rounded_up(share: float) -> str:
@@ -90,9 +105,9 @@ def _rounded_up(share: float) -> str:
     return f"{math.ceil(100 * share * figures) / figures:.10g}%"
 
 
-def _rounded_down(ratio: float) -> str:
-    """A ratio to three figures, never more than it is."""
+def _rounded(ratio: float, direction: Callable[[float], int]) -> str:
+    """A ratio to three figures, never beyond what it is in the other direction."""
     if ratio <= 0:
         return "0"
     figures = 10.0 ** (2 - math.floor(math.log10(ratio)))
-    return f"{math.floor(ratio * figures) / figures:.10g}"
+    return f"{direction(ratio * figures) / figures:.10g}"

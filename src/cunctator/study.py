@@ -74,6 +74,8 @@ class View:
     """The delta that the certificate is to have, if the study ends by that."""
     own_seconds: float
     """CPU time of this process since it began the study, target runs not included."""
+    busy: float
+    """Share of the time that slots have been busy, since this process began the study."""
 
     def as_data(self) -> dict[str, object]:
         """Plain data, for the journal and for JSON."""
@@ -94,6 +96,7 @@ class View:
             "default": {"started": self.default.started, "mean": _finite(self.default.mean)},
             "certificate": as_data(self.certificate, self.asked_delta),
             "own_seconds": self.own_seconds,
+            "busy": self.busy,
         }
 
 
@@ -172,7 +175,12 @@ class Study:
             certificate=self.scheduler.certificate(),
             asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
             own_seconds=time.process_time() - self._own_before,
+            busy=self._workers.busy_seconds / self._workers.slots / self._elapsed,
         )
+
+    @property
+    def _elapsed(self) -> float:
+        return max(time.monotonic() - self._begun, 1e-9)
 
     def execution(self, run: Run) -> Execution:
         """A run, with all that a slot must know."""
@@ -297,7 +305,7 @@ class Study:
     def _look(self, progress: Callable[[View], None] | None) -> None:
         """At the clock, the budget and the certificate."""
         now = time.monotonic()
-        self._spent.wall = self._wall_before + now - self._begun
+        self._spent.wall = self._wall_before + self._elapsed
         self._check_budget()
         target = self.scenario.search.stop_at
         if target is not None and self._spent.charged >= self._certify_at:

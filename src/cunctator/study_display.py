@@ -16,7 +16,7 @@ from rich.text import Text
 from cunctator.core.scheduler import Standing
 from cunctator.display import printable
 from cunctator.journal import Crash
-from cunctator.statement import headline, versus_default
+from cunctator.statement import floor_note, headline, versus_default
 from cunctator.study import Budget, View
 from cunctator.units import format_duration
 
@@ -49,7 +49,7 @@ def _facts(view: View, budget: Budget) -> Iterator[str]:
     runs = _of(f"{spent.runs:,}", budget.runs, lambda most: f"{most:,.0f}")
     rate = spent.runs / spent.wall if spent.wall else 0.0
     yield f"{charged} charged, {wall} on the clock, {runs} runs ({rate:.3g} a second)"
-    yield f"{view.in_flight} slots busy, {_own(view)}"
+    yield f"slots {view.busy:.0%} busy, {_own(view)}"
     yield f"answer: configuration {view.answer.configuration}, {_mean(view)}"
     yield headline(view.certificate, view.asked_delta)
 
@@ -114,6 +114,8 @@ def story(view: View, argv: list[str]) -> RenderableType:
         lines.append(headline(view.certificate, view.asked_delta))
         if view.answer.configuration:
             lines.append(versus_default(view.certificate))
+        if note := floor_note(view.certificate):
+            lines.append(note)
     spent = view.spent
     lines.append(
         f"{spent.runs:,} runs charged {format_duration(spent.charged)} in"

@@ -66,6 +66,8 @@ class Workers(Protocol):
     """Whoever makes runs."""
 
     slots: int
+    busy_seconds: float
+    """Time on the clock that slots spent on runs, all together."""
 
     def submit(self, execution: Execution) -> Future[Report]:
         """Begin an execution as soon as a slot is free."""
@@ -93,7 +95,6 @@ class LocalWorkers:
         """`instance_folder` is for generated ones; `instances` are the scenario's by default."""
         self.slots = slots
         self.busy_seconds = 0.0
-        """Time on the clock that slots spent on runs, all together."""
         self._scenario = scenario
         self._command = Command.from_scenario(scenario)
         self._instances = instances or scenario.instances

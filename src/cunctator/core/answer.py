@@ -13,7 +13,7 @@ number of runs.
 from __future__ import annotations
 
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import mean_up_to
+from cunctator.core.known import is_exact, mean_up_to
 from cunctator.core.slabs import NONE
 from cunctator.core.state import State
 
@@ -37,15 +37,26 @@ def recommended(state: State) -> int:
             left[count] = index
             count += 1
     while count > 1:
-        common = testers.known_level[left[0]]
-        for place in range(1, count):
-            common = min(common, testers.known_level[left[place]])
+        common = _common_level(state, count)
         for place in range(count):
             means[place] = mean_up_to(state, left[place], common)
         kept = (count + 1) // 2
         _put_best_first(state, count, kept)
         count = kept
     return int(left[0])
+
+
+@compiled
+def _common_level(state: State, count: int) -> int:
+    """The longest cap that the first candidates are all known to; whoever is exact is, to any."""
+    least, most = NONE, 0
+    for place in range(count):
+        index = state.candidates[place]
+        level = state.testers.known_level[index]
+        most = max(most, level)
+        if not is_exact(state, index) and (least == NONE or level < least):
+            least = level
+    return most if least == NONE else least
 
 
 @compiled_apart

@@ -68,6 +68,9 @@ class Certificate:
     versus_default: tuple[float, float]
     """Bounds on (mean of configuration 0) / (mean of the answer): how many times faster it is."""
 
+    floor: float | None = None
+    """The first cap, if some run was shorter: such runs count as it."""
+
     def epsilon_at(self, delta: float) -> float:
         """The least epsilon that is certified with at most this delta; infinity if none is."""
         return min((p.epsilon for p in self.points if p.delta <= delta), default=math.inf)
@@ -221,12 +224,15 @@ def certify(state: State, incumbent: int) -> Certificate:
     faster = (1.0, 1.0)
     if incumbent != 0:
         faster = (_ratio(default_low, high), _ratio(default_high, low))
+        if math.isinf(low):  # the answer never finishes either
+            faster = (0.0, math.inf)
     return Certificate(
         confidence=1.0 - state.rules.error,
         incumbent=incumbent,
         points=_points(out[1 : 1 + octaves].tolist(), rivals),
-        optimal=bool(all_exact and high <= rivals),
+        optimal=bool(all_exact and high <= rivals and math.isfinite(high)),
         versus_default=faster,
+        floor=state.rules.first_cap if _has_shorter_runs(state) else None,
     )
 
 
@@ -250,6 +256,13 @@ def least_runs(state: State, delta: float) -> int:
     return low
 
 
+def _has_shorter_runs(state: State) -> bool:
+    """Whether a completed run counts as the first cap."""
+    runtimes = state.runtimes
+    first = runtimes.start[runtimes.entries > 0]
+    return bool((runtimes.least[first] <= state.rules.first_cap).any())
+
+
 def _points(levels: list[list[float]], rivals: float) -> tuple[Point, ...]:
     """All caps' pairs that no other pair beats in both numbers."""
     points = [
@@ -267,6 +280,6 @@ def _points(levels: list[list[float]], rivals: float) -> tuple[Point, ...]:
 
 def _ratio(above: float, below: float) -> float:
     """A quotient of bounds; an infinite divisor makes it 0, whatever is divided."""
-    if math.isinf(below):
-        return 0.0
+    if math.isinf(below) or below == 0:
+        return 0.0 if math.isinf(below) else math.inf
     return above / below
