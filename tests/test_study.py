@@ -57,6 +57,8 @@ def test_a_study_finds_a_fast_configuration(tmp_path, slots):
     assert workers.is_closed
     events = events_of(tmp_path / "study")
     assert (events.status == ASKED).sum() == (events.status != ASKED).sum() == 3000
+    log = (tmp_path / "study" / "study.log").read_text()
+    assert "begun after 0 runs" in log and "stopped after 3000 runs" in log
     assert view.spent.charged == pytest.approx(events.seconds.sum())
 
 

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from cunctator.records import Run as Run
     from cunctator.records import Status as Status
     from cunctator.records import StopReason as StopReason
+    from cunctator.scenario import load_scenario as load_scenario
     from cunctator.simulation import Result as Result
     from cunctator.simulation import Simulation as Simulation
     from cunctator.simulation import simulate as simulate
+    from cunctator.study_folder import resume as resume
+    from cunctator.study_folder import run as run
     from cunctator.target.table import Table as Table
     from cunctator.target.table import make_table as make_table
 
@@ -43,6 +46,9 @@ HOME = {
     "appendix_epsilon": "core.guarantee",
     "load_table": "formats.load",
     "make_table": "target.table",
+    "load_scenario": "scenario",
+    "resume": "study_folder",
+    "run": "study_folder",
     "simulate": "simulation",
 }
 

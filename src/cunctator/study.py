@@ -8,6 +8,7 @@ again. The scheduler is told results in the order of the journal, whatever the n
 
 from __future__ import annotations
 
+import logging
 import math
 import queue
 import time
@@ -24,6 +25,10 @@ from cunctator.scenario import Scenario
 from cunctator.statement import as_data
 from cunctator.target.answers import Answers
 from cunctator.workers import Execution, Report, Workers
+
+logger = logging.getLogger("cunctator.study")
+logger.setLevel(logging.INFO)
+logger.propagate = False  # it is for the study's folder; see `study_folder.py`
 
 GLANCE = 0.25
 """Seconds between looks at the clock, at Ctrl-C and at the display."""
@@ -139,6 +144,8 @@ class Study:
 
     def run(self, progress: Callable[[View], None] | None = None) -> View:
         """Go on until it stops; `progress` is called now and then."""
+        spent = self._spent
+        logger.info("begun after %d runs, %.6g s charged", spent.runs, spent.charged)
         try:
             self._check_budget()
             if self.stop is None:
@@ -156,6 +163,14 @@ class Study:
         view = self.view()
         self._journal.add_progress(time.time(), view.as_data())
         self._journal.commit()
+        reason = view.stop.value if view.stop else ""
+        logger.info(
+            "stopped after %d runs, %.6g s charged: %s %s",
+            spent.runs,
+            spent.charged,
+            reason,
+            self.problem,
+        )
         return view
 
     def view(self) -> View:
@@ -261,10 +276,19 @@ class Study:
         self._spent.runs += 1
         if report.warning and report.warning not in self.warnings:
             self.warnings.append(report.warning)
+            logger.info("warning: %s", report.warning)
         if report.status is Status.SOLVED and details.answer:
             self._check_answer(run, details)
-        if report.status is Status.CRASHED and run.configuration == 0:
-            self._check_default(run, report)
+        if report.status is Status.CRASHED:
+            logger.info(
+                "run %d of configuration %d on pair %d crashed: %s",
+                run.number,
+                run.configuration,
+                run.pair,
+                details.problem,
+            )
+            if run.configuration == 0:
+                self._check_default(run, report)
 
     def _check_answer(self, run: Run, details: Details) -> None:
         execution = self.execution(run)

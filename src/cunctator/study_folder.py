@@ -8,6 +8,7 @@ the scenario was.
 from __future__ import annotations
 
 import fcntl
+import logging
 import math
 import os
 import time
@@ -22,10 +23,11 @@ from cunctator.core.scheduler import Scheduler
 from cunctator.errors import StudyProblem
 from cunctator.journal import FILE, Journal, create_journal, open_journal
 from cunctator.scenario import Scenario, load_scenario
-from cunctator.study import Budget, Spent, Study
+from cunctator.study import Budget, Spent, Study, View, logger
+from cunctator.units import parse_duration
 from cunctator.workers import LocalWorkers, Workers
 
-COPY, LOCK, GENERATED = "scenario.toml", "lock", "instances"
+COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
 
 MakeWorkers = Callable[[Scenario, Path], Workers]
 
@@ -78,6 +80,20 @@ def resumed_study(
             yield study
     finally:
         journal.close()
+
+
+def run(scenario: Scenario | str | os.PathLike[str], directory: str | os.PathLike[str]) -> View:
+    """Make a study of a scenario in a new folder; returns what it found."""
+    loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    with begin_study(loaded, Path(directory)) as study:
+        return study.run()
+
+
+def resume(directory: str | os.PathLike[str], more: str | float = 0.0) -> View:
+    """Go on with a study; `more`, such as "2h" or seconds, is added to its budget."""
+    seconds = parse_duration(more, "more") if isinstance(more, str) else float(more)
+    with resumed_study(Path(directory), seconds) as study:
+        return study.run()
 
 
 def scenario_of(directory: Path, journal: Journal) -> Scenario:
@@ -135,12 +151,26 @@ def _opened(
         runs=int(told.sum()),
     )
     budget = _budget(scenario, journal, more)
-    workers = make_workers(scenario, directory)
+    with _logging_to(directory / LOG):
+        workers = make_workers(scenario, directory)
+        try:
+            yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
+        finally:
+            workers.close()
+            journal.close()
+
+
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """Keep what happens, in words, in a file of the study's folder."""
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger.addHandler(handler)
     try:
-        yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
+        yield
     finally:
-        workers.close()
-        journal.close()
+        logger.removeHandler(handler)
+        handler.close()
 
 
 def _budget(scenario: Scenario, journal: Journal, more: float) -> Budget:

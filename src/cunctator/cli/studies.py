@@ -171,6 +171,36 @@ def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
         print_status(at, data)
 
 
+@app.command()
+def measure(
+    scenario: ScenarioFile,
+    out: Annotated[Path, typer.Option(help="The table: .npz, .csv or .parquet.")],
+    configurations: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
+    pairs: Annotated[int, typer.Option(min=1, help="Of instance and seed; at most so many.")] = 100,
+) -> None:
+    """Record a full table of runtimes, which `simulate` reads; go on if it was interrupted."""
+    with readable_errors():
+        from rich.progress import Progress
+
+        from cunctator.formats.save import check_ending, save_table
+        from cunctator.measuring import measure as run_measurement
+        from cunctator.scenario import load_scenario
+
+        check_ending(out)
+        loaded = load_scenario(scenario)
+        beside = out.with_name(f"{out.name}.db")
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("measuring", total=None)
+
+            def update(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total)
+
+            table = run_measurement(loaded, configurations, pairs, beside, update)
+        save_table(table, out)
+        rows, columns = table.runtimes.shape
+        typer.echo(f"{rows:,} configurations on {columns:,} pairs: {out}; all runs are in {beside}")
+
+
 def print_status(at: float, data: dict[str, object]) -> None:
     """A few lines about a study."""
     from cunctator.display import printable

@@ -99,7 +99,15 @@ def load_parquet(path: Path) -> Table:
             raise InvalidTable(path, f"column {field.name!r} is {field.type}", fix)
     if not columns:
         raise InvalidTable(path, "the table is empty", NOT_EMPTY)
-    return make_table(np.column_stack(columns), names, titles, None, str(path))
+    noted = (data.schema.metadata or {}).get(b"cutoff")
+    cutoff = None
+    if noted is not None:
+        try:
+            cutoff = float(noted)
+        except ValueError:
+            problem, fix = "its note 'cutoff' is no number", "give seconds, or leave it out"
+            raise InvalidTable(path, problem, fix) from None
+    return make_table(np.column_stack(columns), names, titles, cutoff, str(path))
 
 
 def _open_text(path: Path) -> TextIO:

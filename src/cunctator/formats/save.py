@@ -1,0 +1,76 @@
+"""Recorded runtimes, written so that `load_table` reads them back as they were."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+
+from cunctator.errors import InvalidSetting, MissingExtra
+from cunctator.target.table import Table
+
+CUTOFF = b"cutoff"
+"""Key of a Parquet file's own notes."""
+
+ENDINGS = (".npz", ".csv", ".parquet")
+
+
+def check_ending(path: Path) -> None:
+    """Complain before the work, not after it."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InvalidSetting("--out", str(path), f"expected a name that ends in {ENDINGS}")
+    if not path.parent.is_dir():
+        raise InvalidSetting("--out", str(path), "expected a file in a folder that exists")
+
+
+def save_table(table: Table, path: Path) -> None:
+    """Write a table; a file that exists is replaced whole. CSV has no place for the cutoff."""
+    beside = path.with_name(f".{os.getpid()}{path.suffix.lower()}")
+    try:
+        if beside.suffix == ".npz":
+            _save_npz(table, beside)
+        elif beside.suffix == ".csv":
+            _save_csv(table, beside)
+        else:
+            _save_parquet(table, beside)
+        beside.replace(path)
+    except OSError as error:
+        raise InvalidSetting("--out", str(path), f"cannot write: {error.strerror}") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _save_npz(table: Table, path: Path) -> None:
+    arrays = {
+        "runtimes": table.runtimes,
+        "configurations": np.array(table.configurations),
+        "instances": np.array(table.instances),
+    }
+    if table.cutoff is not None:
+        arrays["cutoff"] = np.array(table.cutoff)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def _save_csv(table: Table, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["configuration", *table.instances])
+        for name, row in zip(table.configurations, table.runtimes.tolist(), strict=True):
+            writer.writerow([name, *map(repr, row)])
+
+
+def _save_parquet(table: Table, path: Path) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra(path, "pyarrow", "parquet") from None
+    columns = {"configuration": pyarrow.array(table.configurations)}
+    for place, name in enumerate(table.instances):
+        columns[name] = pyarrow.array(table.runtimes[:, place])
+    data = pyarrow.table(columns)
+    if table.cutoff is not None:
+        data = data.replace_schema_metadata({CUTOFF: repr(table.cutoff).encode()})
+    pyarrow.parquet.write_table(data, path)
