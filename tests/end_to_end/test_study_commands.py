@@ -189,3 +189,16 @@ def test_minisat_on_formulas(tmp_path):
     done = cunctator("run", path, tmp_path / "study")
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 crashes" in " ".join(done.stdout.split())
+
+
+def test_a_killed_supervisor_costs_nothing_but_its_run(folder):
+    (folder / "scenario.toml").write_text(SCENARIO.replace('"3s"', '"6s"'))
+    process = start(folder, "run", "scenario.toml", "study")
+    for _ in range(5):
+        children = psutil.Process(process.pid).children()
+        supervisors = [child for child in children if "supervise" in " ".join(child.cmdline())]
+        supervisors[0].kill()
+        time.sleep(0.3)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert " 0 crashes" in " ".join(out.split()) and "Stopped: the budget is spent" in out

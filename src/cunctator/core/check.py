@@ -111,7 +111,7 @@ def _check_tester(state: State, index: int) -> None:
 
 
 def _check_turns(state: State) -> None:
-    """The two indices' ledgers add up to what was charged, and caps for what is in flight."""
+    """The ledgers of all turns add up to what was charged, and caps for what is in flight."""
     levels = state.flights.level[state.flights.configuration != NONE]
     caps = sum(caps_up_to(state, int(level))[-1] for level in levels)
     assert np.isclose(state.turns.sum(), state.testers.charged.sum() + caps, atol=1e-9)

@@ -1,0 +1,29 @@
+"""Several runs at a time: where the next one goes before the first results are in."""
+
+from __future__ import annotations
+
+from cunctator.core.scheduler import Scheduler
+from cunctator.core.tester import rekey
+from cunctator.core.tournament import ROOT
+from cunctator.records import Outcome, Status
+
+
+def test_a_run_in_flight_makes_room_for_others():
+    """Thinking the worst of it raises the index, for choosing only: nothing known has changed."""
+    scheduler = Scheduler(4, None, first_cap=0.1)
+    for _ in range(60):
+        run = scheduler.ask()
+        runtime = 0.2 if run.pair % 2 else 0.39
+        solved = run.cap >= runtime
+        seconds = runtime if solved else run.cap
+        scheduler.tell(run, Outcome(Status.SOLVED if solved else Status.CAPPED, seconds))
+    state = scheduler.state
+    leader = int(state.by_sharp.winner[ROOT])
+    known = state.testers.sharp[leader]
+    state.testers.new_in_flight[leader] += 3
+    state.testers.started[leader] += 3
+    rekey(state, leader)
+    leaves = state.by_sharp.winner.size // 2
+    assert state.by_sharp.keys[leaves + leader, 0] > known
+    assert state.by_sharp.winner[ROOT] != leader
+    assert state.testers.sharp[leader] == known
