@@ -197,7 +197,8 @@ def create_journal(directory: Path, facts: dict[str, str]) -> Journal:
     connection = _connect(directory, f"file:{_quoted(directory / FILE)}?mode=rwc")
     journal = Journal(directory, connection)
     with journal._problems():
-        connection.executescript(f"pragma journal_mode = wal; begin; {TABLES} commit;")
+        # One transaction: whoever is killed here leaves no half of a journal.
+        connection.executescript(f"pragma journal_mode = wal; begin; {TABLES}")
         rows = {"schema": str(SCHEMA), **facts}.items()
         connection.executemany("insert into facts values (?, ?)", rows)
         connection.commit()

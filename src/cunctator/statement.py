@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from cunctator.core.certificate import Certificate, Point
-from cunctator.units import format_duration
+from cunctator.units import finite_or_none, format_duration
 
 CLOSE = 1.001
 """Bounds on a ratio that differ by less are one number."""
@@ -80,18 +80,14 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
     return {
         "confidence": certificate.confidence,
         "points": [
-            {"delta": p.delta, "epsilon": p.epsilon, "cap": _finite(p.cap)}
+            {"delta": p.delta, "epsilon": p.epsilon, "cap": finite_or_none(p.cap)}
             for p in certificate.points
         ],
         "headline": headline(certificate, delta),
         "optimal": certificate.optimal,
-        "versus_default": {"lower": _finite(low), "upper": _finite(high)},
+        "versus_default": {"lower": finite_or_none(low), "upper": finite_or_none(high)},
         "floor": certificate.floor,
     }
-
-
-def _finite(number: float) -> float | None:
-    return None if math.isinf(number) else number
 
 
 def _percent(share: float) -> str:

@@ -24,6 +24,7 @@ from cunctator.records import Outcome, Run, Status, StopReason
 from cunctator.scenario import Scenario
 from cunctator.statement import as_data
 from cunctator.target.answers import Answers
+from cunctator.units import finite_or_none
 from cunctator.workers import Execution, Report, Workers
 
 logger = logging.getLogger("cunctator.study")
@@ -96,9 +97,9 @@ class View:
                 "index": self.answer.configuration,
                 "configuration": self.configuration,
                 "started": self.answer.started,
-                "mean": _finite(self.answer.mean),
+                "mean": finite_or_none(self.answer.mean),
             },
-            "default": {"started": self.default.started, "mean": _finite(self.default.mean)},
+            "default": {"started": self.default.started, "mean": finite_or_none(self.default.mean)},
             "certificate": as_data(self.certificate, self.asked_delta),
             "own_seconds": self.own_seconds,
             "busy": self.busy,
@@ -175,7 +176,8 @@ class Study:
 
     def view(self) -> View:
         """What there is to see at this moment."""
-        answer = self.scheduler.recommend()
+        certificate = self.scheduler.certificate()
+        answer = certificate.incumbent
         standing = self.scheduler.standing
         testers = self.scheduler.state.testers
         return View(
@@ -187,7 +189,7 @@ class Study:
             answer=standing(answer),
             default=standing(0),
             configuration=dict(self.scenario.space.configuration(answer)),
-            certificate=self.scheduler.certificate(),
+            certificate=certificate,
             asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
             own_seconds=time.process_time() - self._own_before,
             busy=self._workers.busy_seconds / self._workers.slots / self._elapsed,
@@ -344,7 +346,3 @@ class Study:
             self._journal.commit()
             if progress is not None:
                 progress(view)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

@@ -5,6 +5,7 @@ Times: `250ms`, `90s`, `15m`, `2h`, `3d`. Sizes: `500MB`, `2GB` (powers of ten),
 
 from __future__ import annotations
 
+import math
 import re
 
 from cunctator.errors import InvalidSetting
@@ -51,3 +52,8 @@ def parse_size(text: str, setting: str) -> int:
     if match and match[2] in BYTES:
         return round(float(match[1]) * BYTES[match[2]])
     raise InvalidSetting(setting, text, "expected a size with its unit, such as 500MB or 2GB")
+
+
+def finite_or_none(number: float) -> float | None:
+    """A number for JSON, which has no infinity."""
+    return number if math.isfinite(number) else None

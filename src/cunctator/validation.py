@@ -22,7 +22,7 @@ from rich.text import Text
 from cunctator.errors import InvalidSetting
 from cunctator.records import Status
 from cunctator.scenario import Scenario
-from cunctator.units import format_duration
+from cunctator.units import finite_or_none, format_duration
 from cunctator.workers import Execution, LocalWorkers, Report
 
 RESAMPLES = 10_000
@@ -64,11 +64,11 @@ class Validation:
         return {
             "configuration": self.configuration,
             "pairs": int(self.default.size),
-            "speed_up": _finite(self.speed_up),
-            "interval": [low, _finite(high)],
+            "speed_up": finite_or_none(self.speed_up),
+            "interval": [low, finite_or_none(high)],
             "confidence": self.confidence,
-            "default": [_finite(seconds) for seconds in self.default.tolist()],
-            "answer": [_finite(seconds) for seconds in self.answer.tolist()],
+            "default": [finite_or_none(seconds) for seconds in self.default.tolist()],
+            "answer": [finite_or_none(seconds) for seconds in self.answer.tolist()],
             "capped": list(self.capped),
             "crashed": list(self.crashed),
         }
@@ -174,7 +174,3 @@ def _ratio(above: float, below: float) -> float:
     if math.isinf(above) or math.isinf(below) or below == 0:
         return math.inf if math.isinf(above) and not math.isinf(below) else 0.0
     return float(above / below)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

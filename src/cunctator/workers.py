@@ -164,7 +164,6 @@ class LocalWorkers:
                 self._command.argv(execution.configuration, instance, execution.seed, execution.cap)
             )
         is_cpu = scenario.search.objective == "cpu"
-        # Several threads may use CPU time faster than the clock goes, never slower for long.
         wall_cap = WALL_FACTOR * execution.cap + WALL_EXTRA if is_cpu else execution.cap
         return Request(
             target,
