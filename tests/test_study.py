@@ -194,16 +194,45 @@ def test_a_configuration_that_crashes_is_never_preferred(tmp_path):
     assert crashes[0][1][0] == "solver" and crashes[0][0].problem == "it fell over"
 
 
-def test_contradicting_answers_end_the_study(tmp_path):
-    def answering(execution):
-        good = report_of(execution)
-        answer = "SAT" if execution.configuration["speed"] < 2 else "UNSAT"
-        return dataclasses.replace(good, details=dataclasses.replace(good.details, answer=answer))
+def answering(answer):
+    """Workers whose runs give the answer that a function makes of the configuration's speed."""
 
+    def report(execution):
+        good = report_of(execution)
+        details = dataclasses.replace(good.details, answer=answer(execution.configuration["speed"]))
+        return dataclasses.replace(good, details=details)
+
+    return RecordedWorkers(report=report)
+
+
+def test_contradicting_answers_end_the_study(tmp_path):
     scenario = write_scenario(tmp_path, "runs = 3000")
-    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=answering))
+    workers = answering(lambda speed: "SAT" if speed < 2 else "UNSAT")
+    view = conduct(scenario, tmp_path / "study", workers)
     assert view.stop is StopReason.CONTRADICTION
     assert view.problem.count("solver") == 2
+
+
+def test_answers_of_earlier_sessions_count(tmp_path):
+    scenario = write_scenario(tmp_path, "charged = '0.5s'")
+    view = conduct(scenario, tmp_path / "study", answering(lambda _: "SAT"))
+    assert view.stop is StopReason.BUDGET
+    view = go_on(tmp_path / "study", answering(lambda _: "UNSAT"), more=5.0)
+    assert view.stop is StopReason.CONTRADICTION
+    assert "SAT was the answer of: solver" in view.problem and "but UNSAT" in view.problem
+
+
+def test_an_instance_that_has_vanished_is_no_crash_of_the_default(tmp_path):
+    """Nor if it happens on those that are tried to see whether the default always crashes."""
+    seen = []
+
+    def report(execution):
+        seen.append(execution)
+        return dataclasses.replace(crashing(0.9)(execution), abort=len(seen) > 1)
+
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=report))
+    assert view.stop is StopReason.ABORTED and view.spent.runs == 1
 
 
 def test_two_drivers_are_one_too_many(tmp_path):

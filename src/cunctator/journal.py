@@ -6,7 +6,8 @@ remembered: a fresh scheduler that goes through the same events is in the same s
 
 `events` has one row an ask and one an outcome. `progress` has a row every second or so with what
 people want to see, so that a look at a study of a million runs costs nothing. `facts` says what
-the study is, `extensions` what was added to its budget.
+the study is, `extensions` what was added to its budget, `answers` what each instance was answered
+first.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from cunctator.core.replay import ASKED, Events
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.errors import StudyProblem
 from cunctator.records import Run, Status
+from cunctator.target.answers import Given
 
 FILE = "study.db"
-SCHEMA = 1
+SCHEMA = 2
 PATIENCE = 10.0
 """Seconds to wait for somebody else's lock on the file."""
 
@@ -46,6 +48,9 @@ create table events (
 );
 create table progress (id integer primary key, at real not null, data text not null);
 create table extensions (id integer primary key, at real not null, seconds real not null);
+create table answers (
+    instance text primary key, answer text not null, command text not null
+) without rowid;
 """
 
 STATUS_OF_CODE = {code: status for status, code in STATUS_CODE.items()}
@@ -118,6 +123,21 @@ class Journal:
                 " details) values (?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
+
+    def add_answer(self, instance: str, given: Given) -> None:
+        """Remember what an instance was answered first; it counts once `commit` has returned."""
+        row = (instance, given.answer, json.dumps(given.command))
+        with self._problems():
+            self._connection.execute("insert into answers values (?, ?, ?)", row)
+
+    def answers(self) -> dict[str, Given]:
+        """What each instance was answered first."""
+        with self._problems():
+            rows = self._connection.execute("select instance, answer, command from answers")
+            return {
+                instance: Given(answer, tuple(json.loads(command)))
+                for instance, answer, command in rows
+            }
 
     def add_progress(self, at: float, data: dict[str, object]) -> None:
         """Keep what `status` shows."""

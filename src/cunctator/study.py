@@ -19,11 +19,11 @@ from functools import partial
 
 from cunctator.core.certificate import Certificate
 from cunctator.core.scheduler import Scheduler, Standing
-from cunctator.journal import Crash, Details, Journal
+from cunctator.journal import Crash, Journal
 from cunctator.records import Outcome, Run, Status, StopReason
 from cunctator.scenario import Scenario
 from cunctator.statement import as_data
-from cunctator.target.answers import Answers
+from cunctator.target.answers import Answers, Given
 from cunctator.units import finite_or_none
 from cunctator.workers import Execution, Report, Workers
 
@@ -131,7 +131,7 @@ class Study:
         self._unfinished = list(unfinished)
         self._flying: dict[int, Run] = {}
         self._done: queue.SimpleQueue[tuple[Run, Future[Report]] | None] = queue.SimpleQueue()
-        self._answers = Answers()
+        self._answers = Answers(journal.answers())
         self._begun = time.monotonic()
         self._wall_before = spent.wall
         self._own_before = time.process_time()
@@ -280,7 +280,7 @@ class Study:
             self.warnings.append(report.warning)
             logger.info("warning: %s", report.warning)
         if report.status is Status.SOLVED and details.answer:
-            self._check_answer(run, details)
+            self._check_answer(run, details.answer)
         if report.status is Status.CRASHED:
             logger.info(
                 "run %d of configuration %d on pair %d crashed: %s",
@@ -292,10 +292,12 @@ class Study:
             if run.configuration == 0:
                 self._check_default(run, report)
 
-    def _check_answer(self, run: Run, details: Details) -> None:
+    def _check_answer(self, run: Run, answer: str) -> None:
         execution = self.execution(run)
-        argv = self._workers.argv(execution)
-        contradiction = self._answers.tell(execution.instance, details.answer, argv)
+        given = Given(answer, tuple(self._workers.argv(execution)))
+        if self._answers.is_new(execution.instance):
+            self._journal.add_answer(execution.instance, given)
+        contradiction = self._answers.tell(execution.instance, given)
         if contradiction is not None:
             self._stop(StopReason.CONTRADICTION, str(contradiction))
 
@@ -311,6 +313,9 @@ class Study:
         pairs = range(1, FIRST_PAIRS if count is None else min(FIRST_PAIRS, count))
         trials = [self.execution(replace(run, pair=pair)) for pair in pairs]
         reports = [future.result() for future in [self._workers.submit(t) for t in trials]]
+        for other in reports:
+            if other.abort:
+                self._stop(StopReason.ABORTED, other.details.problem)
         if all(other.status is Status.CRASHED for other in reports):
             problem = f"on each of its first {1 + len(trials)} runs: {report.details.problem}"
             self._stop(StopReason.DEFAULT_CRASHES, problem)

@@ -15,7 +15,7 @@ from cunctator.errors import InvalidKey
 from cunctator.parameters import make_parameter
 from cunctator.records import Status
 from cunctator.scenario.models import TargetTable
-from cunctator.target.answers import Answers
+from cunctator.target.answers import Answers, Given
 from cunctator.target.command import make_command
 from cunctator.target.measurement import Ending, Measurement
 
@@ -252,17 +252,16 @@ def test_any_output_is_judged(stdout, stderr, code):
 
 
 def test_answers_that_contradict_each_other():
-    answers = Answers()
-    assert answers.tell("i", None, ["a"]) is None
-    assert answers.tell("i", "", ["a"]) is None
-    assert answers.tell("i", "SAT", ["solver", "-x=a b", "i"]) is None
-    assert answers.tell("j", "UNSAT", ["solver", "j"]) is None
-    assert answers.tell("i", "satisfiable", ["solver", "i"]) is None
-    assert answers.contradiction is None
-    found = answers.tell("i", "UNSATISFIABLE", ["solver", "-y", "i"])
-    assert found is not None and found is answers.contradiction
-    assert found.answers == ("SAT", "UNSATISFIABLE")
+    answers = Answers({"j": Given("UNSAT", ("earlier", "j"))})
+    assert answers.is_new("i") and not answers.is_new("j")
+    assert answers.tell("i", Given("SAT", ("solver", "-x=a b", "i"))) is None
+    assert not answers.is_new("i")
+    assert answers.tell("j", Given("UNSAT", ("solver", "j"))) is None
+    assert answers.tell("i", Given("satisfiable ", ("solver", "i"))) is None
+    found = answers.tell("i", Given("UNSATISFIABLE", ("solver", "-y", "i")))
+    assert found is not None
+    assert (found.first.answer, found.second.answer) == ("SAT", "UNSATISFIABLE")
     assert shlex.join(["solver", "-x=a b", "i"]) in str(found) and "solver -y i" in str(found)
     assert "\n" not in str(found)
-    later = answers.tell("j", "SAT", ["other", "j"])
-    assert later is not None and answers.contradiction is found
+    later = answers.tell("j", Given("SAT", ("other", "j")))
+    assert later is not None and later.first.command == ("earlier", "j")

@@ -63,8 +63,8 @@ def init(
 def check(scenario: ScenarioFile) -> None:
     """Read a scenario, and run the default configuration on three instances."""
     with readable_errors():
-        from cunctator.check_run import check_scenario, check_table
         from cunctator.scenario import load_scenario
+        from cunctator.trial import check_scenario, check_table
 
         loaded = load_scenario(scenario)
         console = Console()

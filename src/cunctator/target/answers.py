@@ -7,7 +7,7 @@ wrong is not ours to say, so both command lines are shown.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cunctator.errors import one_line
@@ -16,43 +16,47 @@ SAME = {"SATISFIABLE": "SAT", "UNSATISFIABLE": "UNSAT"}
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """An answer, and the command line that gave it."""
+
+    answer: str
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        command = one_line(shlex.join(self.command), 10_000)
+        return f"{one_line(self.answer)} was the answer of: {command}"
+
+    def contradicts(self, other: Given) -> bool:
+        """Letter case does not matter, and SAT and SATISFIABLE are the same."""
+        return _meaning(self.answer) != _meaning(other.answer)
+
+
+@dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two runs that answered differently."""
 
     instance: str
-    answers: tuple[str, str]
-    commands: tuple[tuple[str, ...], tuple[str, ...]]
+    first: Given
+    second: Given
 
     def __str__(self) -> str:
-        told = " but ".join(
-            f"{one_line(answer)} was the answer of: {one_line(shlex.join(command), 10_000)}"
-            for answer, command in zip(self.answers, self.commands, strict=True)
-        )
-        return f"{one_line(self.instance, 1000)}: {told}"
+        return f"{one_line(self.instance, 1000)}: {self.first} but {self.second}"
 
 
 class Answers:
-    """What each instance was answered first, and by which command line."""
+    """What each instance was answered first."""
 
-    def __init__(self) -> None:
-        self._first: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.contradiction: Contradiction | None = None
-        """The first one that was seen."""
+    def __init__(self, first: Mapping[str, Given]) -> None:
+        self._first = dict(first)
 
-    def tell(self, instance: str, answer: str | None, argv: Sequence[str]) -> Contradiction | None:
-        """Take the answer of a run that was solved; returns the contradiction it makes, if any.
+    def is_new(self, instance: str) -> bool:
+        """Whether nobody has answered an instance yet."""
+        return instance not in self._first
 
-        Runs that say nothing contradict nothing. Letter case does not matter, and SAT and
-        SATISFIABLE are the same.
-        """
-        if not answer:
-            return None
-        first, command = self._first.setdefault(instance, (answer, tuple(argv)))
-        if _meaning(first) == _meaning(answer):
-            return None
-        found = Contradiction(instance, (first, answer), (command, tuple(argv)))
-        self.contradiction = self.contradiction or found
-        return found
+    def tell(self, instance: str, given: Given) -> Contradiction | None:
+        """Take the answer of a run that was solved; returns the contradiction it makes, if any."""
+        first = self._first.setdefault(instance, given)
+        return Contradiction(instance, first, given) if first.contradicts(given) else None
 
 
 def _meaning(answer: str) -> str:
