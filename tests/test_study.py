@@ -273,6 +273,18 @@ def test_a_changed_scenario_version_or_journal_is_refused(tmp_path):
         go_on(directory, RecordedWorkers())
 
 
+def test_a_kill_at_the_very_start_is_no_study(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 20")
+    directory = tmp_path / "study"
+    directory.mkdir()
+    with sqlite3.connect(directory / "study.db") as connection:
+        connection.execute("pragma journal_mode = wal")
+    connection.close()
+    with pytest.raises(StudyProblem, match="cannot be used"):
+        go_on(directory, RecordedWorkers())
+    assert conduct(scenario, directory, RecordedWorkers()).spent.runs == 20
+
+
 def test_a_folder_that_is_no_study(tmp_path):
     with pytest.raises(StudyProblem, match="no study"):
         go_on(tmp_path, RecordedWorkers())

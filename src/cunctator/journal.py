@@ -225,14 +225,22 @@ def create_journal(directory: Path, facts: dict[str, str]) -> Journal:
     return journal
 
 
+def is_begun(directory: Path) -> bool:
+    """Whether there is a journal: a file without tables is what a kill at the very start leaves."""
+    if not (directory / FILE).exists():
+        return False
+    journal = _existing(directory, "rw")
+    try:
+        return journal._one("select name from sqlite_master where name = 'facts'") is not None
+    finally:
+        journal.close()
+
+
 def open_journal(directory: Path, writing: bool) -> Journal:
     """The journal of a study that has been begun."""
     if not (directory / FILE).is_file():
         raise StudyProblem(directory, "this is no study", "give the folder that `run` has made")
-    mode = "rw" if writing else "ro"
-    journal = Journal(
-        directory, _connect(directory, f"file:{_quoted(directory / FILE)}?mode={mode}")
-    )
+    journal = _existing(directory, "rw" if writing else "ro")
     schema = journal.fact("schema")
     if schema != str(SCHEMA):
         raise StudyProblem(
@@ -241,6 +249,10 @@ def open_journal(directory: Path, writing: bool) -> Journal:
             "use the version of Cunctator that began the study",
         )
     return journal
+
+
+def _existing(directory: Path, mode: str) -> Journal:
+    return Journal(directory, _connect(directory, f"file:{_quoted(directory / FILE)}?mode={mode}"))
 
 
 def _connect(directory: Path, address: str) -> sqlite3.Connection:

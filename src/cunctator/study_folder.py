@@ -21,7 +21,7 @@ from cunctator.announce import announced_compilation
 from cunctator.core.replay import ASKED, replay
 from cunctator.core.scheduler import Scheduler
 from cunctator.errors import StudyProblem
-from cunctator.journal import FILE, Journal, create_journal, open_journal
+from cunctator.journal import Journal, create_journal, is_begun, open_journal
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.study import Budget, Spent, Study, View, logger
 from cunctator.units import parse_duration
@@ -42,16 +42,16 @@ def begin_study(
     scenario: Scenario, directory: Path, make_workers: MakeWorkers = local_workers
 ) -> Iterator[Study]:
     """A new study in a folder that has none; inside the `with`, the folder is ours."""
-    if (directory / FILE).exists():
-        raise StudyProblem(
-            directory, "there is a study in this folder", "resume it, or give another folder"
-        )
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"the folder cannot be made ({error.strerror})"
         raise StudyProblem(directory, problem, "give another folder") from None
     with _locked(directory):
+        if is_begun(directory):
+            raise StudyProblem(
+                directory, "there is a study in this folder", "resume it, or give another folder"
+            )
         facts = {
             "version": version("cunctator"),
             "digest": scenario.digest,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,7 +33,8 @@ WALL_FACTOR, WALL_EXTRA = 10.0, 1.0
 target that sleeps or waits uses no CPU time, and must end all the same."""
 
 TRIES = 3
-"""How often a run is begun anew when its supervisor was lost."""
+"""How often a run is begun if something else kills it, or its supervisor. Who that was cannot be
+known; a machine short of memory is likelier than a target that kills itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +148,11 @@ class LocalWorkers:
     def _measure(self, supervisor: Supervisor, request: Request) -> Measurement:
         for _ in range(TRIES - 1):
             try:
-                return supervisor.run(request)
+                measurement = supervisor.run(request)
             except SupervisorLost:
                 continue
+            if measurement.ending is not Ending.EXITED or measurement.signal != signal.SIGKILL:
+                return measurement
         return supervisor.run(request)
 
     def _request(self, execution: Execution) -> Request:

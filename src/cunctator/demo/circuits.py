@@ -105,7 +105,7 @@ def random_prime(random: Generator, bits: int) -> int:
             return number
 
 
-def factoring(random: Generator, fewest: int = 12, most: int = 17) -> Formula:
+def factoring(random: Generator, fewest: int = 12, most: int = 15) -> Formula:
     """Find two factors above 1: of a product of two primes, or of a prime, which has none."""
     bits = int(random.integers(fewest, most, endpoint=True))
     satisfiable = bool(random.random() < 0.6)
@@ -120,7 +120,7 @@ def factoring(random: Generator, fewest: int = 12, most: int = 17) -> Formula:
     return circuit.formula(satisfiable)
 
 
-def miter(random: Generator, fewest: int = 5, most: int = 7) -> Formula:
+def miter(random: Generator, fewest: int = 6, most: int = 7) -> Formula:
     """Ask for numbers on which two ways to multiply differ: there are none.
 
     One of the multipliers adds its rows from the lowest to the highest, the other one exchanges
@@ -137,7 +137,7 @@ def miter(random: Generator, fewest: int = 5, most: int = 7) -> Formula:
     return circuit.formula(False)
 
 
-def accumulator(random: Generator, fewest: int = 18, most: int = 22) -> Formula:
+def accumulator(random: Generator, fewest: int = 15, most: int = 19) -> Formula:
     """Can an accumulator reach a bad state? Its input chooses at each step whether to add.
 
     This is a bounded model check unrolled. The bad state is one that some inputs lead to, or any
@@ -169,7 +169,7 @@ def fuzz(random: Generator) -> Formula:
     can often be satisfied, five hardly ever.
     """
     circuit = Circuit()
-    inputs = int(random.integers(150, 300))
+    inputs = int(random.integers(120, 260))
     known = circuit.word(inputs)
     for _ in range(int(random.integers(1, 4))):
         layer = []

@@ -36,13 +36,13 @@ def random_3_sat(random: Generator) -> Formula:
 
     Refutations grow fastest, so the formulas with more clauses have fewer variables.
     """
-    ratio, fewest, most = [(4.0, 200, 300), (4.26, 150, 240), (4.7, 200, 290)][random.integers(3)]
+    ratio, fewest, most = [(4.0, 180, 260), (4.26, 130, 210), (4.7, 170, 250)][random.integers(3)]
     variables = int(random.integers(fewest, most, endpoint=True))
     clauses = random_clauses(random, round(ratio * variables), 3, variables)
     return Formula(variables, clauses, None)
 
 
-def pigeons(random: Generator, fewest: int = 7, most: int = 9) -> Formula:
+def pigeons(random: Generator, fewest: int = 8, most: int = 9) -> Formula:
     """One more pigeon than there are holes; each pigeon refuses some of the holes."""
     holes = int(random.integers(fewest, most, endpoint=True))
     refused = random.random((holes + 1, holes)) < 0.1
@@ -53,7 +53,7 @@ def pigeons(random: Generator, fewest: int = 7, most: int = 9) -> Formula:
     return Formula(refused.size, clauses, False)
 
 
-def parity(random: Generator, fewest: int = 22, most: int = 30) -> Formula:
+def parity(random: Generator, fewest: int = 20, most: int = 26) -> Formula:
     """Tseitin's parity constraints on a random graph of degree 4.
 
     Edges are variables, and an odd or even number of the edges at each vertex is to be true. As
@@ -79,7 +79,7 @@ def parity(random: Generator, fewest: int = 22, most: int = 30) -> Formula:
 
 def colouring(random: Generator) -> Formula:
     """Colour a random graph that has about as many edges as can be coloured."""
-    colours, degree, fewest, most = [(3, 4.65, 250, 420), (4, 8.7, 80, 125)][random.integers(2)]
+    colours, degree, fewest, most = [(3, 4.65, 200, 340), (4, 8.7, 70, 110)][random.integers(2)]
     vertices = int(random.integers(fewest, most, endpoint=True))
     paint = np.arange(1, vertices * colours + 1).reshape(vertices, colours)
     clauses: list[Clause] = paint.tolist()

@@ -34,14 +34,14 @@ class Family:
 
 
 FAMILIES = (
-    Family("random", 0.15, combinatorial.random_3_sat),
-    Family("pigeons", 0.18, combinatorial.pigeons),
-    Family("parity", 0.06, combinatorial.parity),
-    Family("colouring", 0.10, combinatorial.colouring),
-    Family("factoring", 0.06, circuits.factoring),
-    Family("miter", 0.30, circuits.miter),
-    Family("accumulator", 0.09, circuits.accumulator),
-    Family("fuzz", 0.06, circuits.fuzz),
+    Family("random", 0.10, combinatorial.random_3_sat),
+    Family("pigeons", 0.25, combinatorial.pigeons),
+    Family("parity", 0.05, combinatorial.parity),
+    Family("colouring", 0.08, combinatorial.colouring),
+    Family("factoring", 0.05, circuits.factoring),
+    Family("miter", 0.35, circuits.miter),
+    Family("accumulator", 0.07, circuits.accumulator),
+    Family("fuzz", 0.05, circuits.fuzz),
 )
 
 
