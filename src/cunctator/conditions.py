@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cunctator.errors import InvalidKey
+from cunctator.expressions import names_in
 from cunctator.parameters import LISTED, Parameter, Value, Wanted, member_like, text_of
 
 Range = tuple[float, float]
@@ -52,6 +53,54 @@ def both(one: Condition, other: Condition) -> Condition:
     ]
     ranges = tuple((low, high) for low, high in crossed if low <= high)
     return Condition(one.parent, one.among & other.among, ranges)
+
+
+def conditions_of(parameter: Parameter, parameters: Mapping[str, Parameter]) -> list[Condition]:
+    """The conditions of a parameter, one for each parent; none if an expression says when."""
+    if not isinstance(parameter.when, Mapping):
+        return []
+    found = []
+    for parent, wanted in parameter.when.items():
+        key = ("parameters", parameter.name, "when", parent)
+        if parent not in parameters:
+            fix = "name a parameter of this file"
+            raise InvalidKey(key, f"there is no parameter {parent!r}", fix)
+        found.append(make_condition(parameters[parent], wanted, key))
+    return found
+
+
+def parents_of(parameter: Parameter) -> list[str]:
+    """The parameters that decide whether it is active, and within which bounds."""
+    expressions = [parameter.low_expression, parameter.high_expression]
+    names: list[str] = []
+    if isinstance(parameter.when, Mapping):
+        names.extend(parameter.when)
+    else:
+        expressions.append(parameter.when)
+    for expression in expressions:
+        names.extend(names_in(expression) if expression is not None else ())
+    return list(dict.fromkeys(names))
+
+
+def check_reachable(conditions: Mapping[str, Sequence[Condition]]) -> None:
+    """Complain about a parameter that is never active; parents come before their children.
+
+    All conditions must hold, so what all ancestors ask for can be intersected. What expressions
+    say is left out of it.
+    """
+    needed: dict[str, dict[str, Condition]] = {}
+    for name, own in conditions.items():
+        mine: dict[str, Condition] = {}
+        for condition in own:
+            for other in (condition, *needed[condition.parent].values()):
+                before = mine.get(other.parent)
+                joined = other if before is None else both(before, other)
+                if joined.is_empty:
+                    problem = f"never active: no value of {other.parent} fits all conditions"
+                    fix = "correct its conditions, or those of its parents"
+                    raise InvalidKey(("parameters", name, "when"), problem, fix)
+                mine[other.parent] = joined
+        needed[name] = mine
 
 
 def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:

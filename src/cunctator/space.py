@@ -1,66 +1,99 @@
 """The space of configurations: configuration k is a function of (seed, k), and 0 is the default.
 
 A study is replayed from its journal, so configurations are drawn by number and not from a stream
-that somebody holds. Each draw takes one uniform number for every parameter, active or not; a
-configuration names the active ones only. Draws that were seen before are skipped, so a small
-space is used up without repeats, and a number says one thing for ever.
+that somebody holds. The default comes first, then the user's own, then draws. Each draw takes one
+uniform number for every parameter, active or not; a configuration names the active ones only.
+Forbidden draws are rejected, so the rest are as likely among each other as they were. Draws that
+were seen before are skipped, so a small space is used up without repeats, and a number says one
+thing for ever.
 
 Values are told apart by how they look on a command line: `1` and `"1"` are the same value.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 
 import numpy as np
 
-from cunctator.conditions import Condition, both, make_condition
+from cunctator.conditions import Condition, check_reachable, conditions_of, parents_of
 from cunctator.errors import InvalidKey, InvalidSetting
-from cunctator.parameters import Parameter, Value, text_of
+from cunctator.expressions import Expression, evaluator
+from cunctator.expressions.checks import check_expression
+from cunctator.expressions.evaluation import number_of, truth
+from cunctator.parameters import Parameter, Value, check_value, text_of
 
 STREAM = 2
 """Keeps these draws apart from those of `instances.py`, which take streams 0, 1 and 3."""
+
+BLOCK = 64
+"""Draws that are made at a time."""
 
 LARGEST_COUNTED = 100_000
 """Configurations; a larger space is as good as infinite."""
 
 VAIN_DRAWS = 20
-"""Draws in a row that were all seen before, until the rest of a finite space is listed."""
+"""Draws in a row that were seen before or forbidden, until the rest of a finite space is listed."""
 
-MOST_VAIN_DRAWS = 1000
+MOST_VAIN_DRAWS = 5_000
 """The same for an endless space, whose rest cannot be listed: then a repeat is put up with."""
 
-Row = tuple[Value | None, ...]
-"""Values in the order in which they are decided; None: not active."""
+Active = Mapping[str, Value]
+Rule = Callable[[Active], bool]
+Bounds = Callable[[Active], tuple[float, float] | None]
 
 
 class Space:
     """All configurations of some parameters, numbered by a seed."""
 
-    def __init__(self, parameters: Sequence[Parameter], seed: int = 0) -> None:
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        seed: int = 0,
+        forbidden: Sequence[Expression] = (),
+        initial: Sequence[Mapping[str, Value]] = (),
+    ) -> None:
+        """`initial` are configurations to be numbered first, after the default."""
         if not parameters:
             raise InvalidKey(("parameters",), "there are none", "give at least one parameter")
         if seed < 0:
             raise InvalidSetting("seed", seed, "expected 0 or more")
         self.parameters = tuple(parameters)
         self.seed = seed
+        self.forbidden = tuple(forbidden)
         self._by_name = {parameter.name: parameter for parameter in parameters}
         if len(self._by_name) < len(self.parameters):
             names = [parameter.name for parameter in parameters]
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidKey(("parameters", twice), "this name is given twice", "rename one")
-        self._conditions = {p.name: tuple(self._resolve(p)) for p in parameters}
+        conditions = {p.name: conditions_of(p, self._by_name) for p in self.parameters}
+        self._check_expressions()
         self._order = tuple(self._by_name[name] for name in self._decision_order())
-        self._check_reachable()
+        check_reachable({p.name: conditions[p.name] for p in self._order})
+        self._rules = {
+            p.name: rule for p in self._order if (rule := self._rule(p, conditions[p.name]))
+        }
+        self._bounds = {p.name: self._bound(p) for p in self._order if not p.has_fixed_bounds}
+        # What depends on nothing needs no decision: most parameters of most spaces.
+        self._plain = [
+            p.name for p in self._order if p.name not in self._rules and p.name not in self._bounds
+        ]
+        self._decided_later = [p for p in self._order if p.name not in set(self._plain)]
+        self._constraints = [self._constraint(place) for place in range(len(self.forbidden))]
+        self._has_look_alikes = any(len(set(p.values)) < len(p.values) for p in parameters)
         self._lock = threading.Lock()  # numbers must not depend on who asks first
         self._draws = 0
+        self._block: tuple[int, list[tuple[Value, ...]]] = (0, [])
         self._found: list[dict[str, Value]] = []
-        self._seen: set[tuple[tuple[str, str], ...]] = set()
-        self._add(self.default)
+        self._seen: set[tuple[object, ...]] = set()
+        self._add(self._given({p.name: p.default for p in self.parameters}, None))
+        for place, values in enumerate(initial):
+            self._add(self._given(values, place))
 
     def __repr__(self) -> str:
         count = "endless" if self.size is None else f"{self.size:,}"
@@ -69,12 +102,12 @@ class Space:
     @property
     def default(self) -> dict[str, Value]:
         """Configuration 0: what the target does by itself."""
-        return self._active({p.name: p.default for p in self.parameters})
+        return dict(self._found[0])
 
     @cached_property
     def size(self) -> int | None:
         """How many configurations there are; None if infinite, or more than can be counted."""
-        rows = self._all_rows()
+        rows = self._all()
         return None if rows is None else len(rows)
 
     def configuration(self, number: int) -> dict[str, Value]:
@@ -88,92 +121,181 @@ class Space:
 
     def _extend(self) -> None:
         """Find at least one more configuration."""
+        repeated: dict[str, Value] | None = None
         for vain in range(MOST_VAIN_DRAWS):
-            self._draws += 1
             drawn = self._draw(self._draws)
-            if self._add(drawn):
+            self._draws += 1
+            if drawn is not None and self._add(drawn):
                 return
+            repeated = repeated or drawn
             if vain >= VAIN_DRAWS and self.size is not None:
                 self._list_rest()
                 return
-        self._found.append(drawn)
+        if repeated is None:
+            problem = f"{MOST_VAIN_DRAWS:,} draws in a row were all forbidden"
+            raise InvalidKey(("forbidden",), problem, "forbid less, or narrow the domains")
+        self._found.append(repeated)
 
     def _list_rest(self) -> None:
         """Number all of a finite space that has no number yet."""
-        rows = self._all_rows() or []
-        if len(self._found) == len(rows):
+        rows = self._all() or []
+        if len(self._found) >= len(rows):
             expected = f"there are only {len(rows):,}, numbered from 0"
             raise InvalidSetting("configuration", len(rows), expected)
         random = np.random.default_rng([self.seed, STREAM, 0])
         for position in random.permutation(len(rows)):
-            pairs = zip(self._order, rows[position], strict=True)
-            self._add(self._active({p.name: v for p, v in pairs if v is not None}))
+            self._add(rows[position])
 
     def _add(self, configuration: dict[str, Value]) -> bool:
         """Number a configuration, unless it has a number."""
-        key = tuple((name, text_of(value)) for name, value in configuration.items())
+        key: tuple[object, ...] = tuple(configuration.items())
+        if self._has_look_alikes:  # to Python, 1, 1.0 and True are the same
+            key = tuple((name, text_of(value)) for name, value in configuration.items())
         if key in self._seen:
             return False
         self._seen.add(key)
         self._found.append(configuration)
         return True
 
-    def _draw(self, draw: int) -> dict[str, Value]:
-        uniforms = np.random.default_rng([self.seed, STREAM, draw]).random(len(self.parameters))
-        pairs = zip(self.parameters, uniforms, strict=True)
-        return self._active({p.name: p.at(float(uniform)) for p, uniform in pairs})
+    def _draw(self, draw: int) -> dict[str, Value] | None:
+        """None if it is forbidden."""
+        block, place = divmod(draw, BLOCK)
+        if self._block[0] != block + 1:  # block 0 is for `_list_rest`
+            random = np.random.default_rng([self.seed, STREAM, block + 1])
+            uniforms = random.random((BLOCK, len(self.parameters)))
+            columns = [
+                p.column(column) if p.has_fixed_bounds else column.tolist()
+                for p, column in zip(self.parameters, uniforms.T, strict=True)
+            ]
+            self._block = (block + 1, list(zip(*columns, strict=True)))
+        row = self._block[1][place]
+        return self._decided(dict(zip(self._by_name, row, strict=True)))
 
-    def _active(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Only those parameters whose conditions hold, in the order of the file."""
-        active: dict[str, Value] = {}
-        for parameter in self._order:
-            if self._is_active(parameter, active):
-                active[parameter.name] = values[parameter.name]
-        return {p.name: active[p.name] for p in self.parameters if p.name in active}
+    def _decided(self, values: dict[str, Value]) -> dict[str, Value] | None:
+        """A draw without what is not active; None if it is forbidden.
 
-    def _is_active(self, parameter: Parameter, active: Mapping[str, Value]) -> bool:
-        return all(
-            condition.parent in active and condition.holds(active[condition.parent])
-            for condition in self._conditions[parameter.name]
-        )
-
-    def _all_rows(self) -> list[Row] | None:
-        """Every configuration once; None if there are too many.
-
-        Each row extends to at least one configuration, so it may stop as soon as there are too
-        many rows.
+        Where bounds depend on others, the value is a quantile until those are known.
         """
-        if any(parameter.kind == "real" for parameter in self.parameters):
+        active = {name: values[name] for name in self._plain}
+        for parameter in self._decided_later:
+            name = parameter.name
+            if (rule := self._rules.get(name)) is not None and not rule(active):
+                continue
+            if (bounds := self._bounds.get(name)) is None:
+                active[name] = values[name]
+            elif (found := bounds(active)) is not None:
+                active[name] = parameter.number_between(*found, float(values[name]))
+            else:
+                return None
+        return None if self._is_forbidden(active) else self._sorted(active)
+
+    def _is_forbidden(self, active: Active) -> bool:
+        return any(constraint(active) for constraint in self._constraints)
+
+    def _sorted(self, active: dict[str, Value]) -> dict[str, Value]:
+        """In the order of the file."""
+        return {name: active[name] for name in self._by_name if name in active}
+
+    def _given(self, values: Mapping[str, Value], place: int | None) -> dict[str, Value]:
+        """A configuration that somebody wrote, checked; `place` among those, None: the default."""
+        is_default = place is None
+        for name in values:
+            if name not in self._by_name:
+                fix = "name parameters of this file"
+                raise InvalidKey(("initial", str(place), name), "there is no such parameter", fix)
+        active: dict[str, Value] = {}
+        for p in self._order:
+            key: tuple[str, ...] = ("initial", str(place), p.name)
+            if is_default:
+                key = ("parameters", p.name, "default")
+            rule = self._rules.get(p.name)
+            if rule is not None and not rule(active):
+                continue
+            value = values.get(p.name, p.values[0] if len(p.values) == 1 else None)
+            if value is None:
+                raise InvalidKey(key, "is missing", "give a value: the parameter is active")
+            low, high = p.low, p.high
+            if p.name in self._bounds:
+                low, high = self._bounds[p.name](active) or (math.inf, -math.inf)
+            active[p.name] = check_value(p, value, low, high, key)
+        if self._is_forbidden(active):
+            key = ("forbidden",) if is_default else ("initial", str(place))
+            name = "the default configuration" if is_default else "it"
+            raise InvalidKey(key, f"{name} is forbidden", "change the one or the other")
+        return self._sorted(active)
+
+    def _all(self) -> list[dict[str, Value]] | None:
+        """Every configuration once; None if there are too many."""
+        count = 1
+        for parameter in self._order:
+            if parameter.kind == "real":
+                return None
+            if parameter.name in self._plain:
+                count *= len(parameter.members(parameter.low, parameter.high))
+        if count > LARGEST_COUNTED:
             return None
-        rows: list[Row] = [()]
+        rows: list[dict[str, Value]] = [{}]
         for parameter in self._order:
             rows = list(islice(self._one_longer(rows, parameter), LARGEST_COUNTED + 1))
             if len(rows) > LARGEST_COUNTED:
                 return None
-        return rows
+        return [self._sorted(row) for row in rows if not self._is_forbidden(row)]
 
-    def _one_longer(self, rows: list[Row], parameter: Parameter) -> Iterable[Row]:
-        place = {p.name: k for k, p in enumerate(self._order)}
-        conditions = [(place[c.parent], c) for c in self._conditions[parameter.name]]
+    def _one_longer(
+        self, rows: list[dict[str, Value]], parameter: Parameter
+    ) -> Iterator[dict[str, Value]]:
+        rule, bounds = self._rules.get(parameter.name), self._bounds.get(parameter.name)
         for row in rows:
-            values = ((row[k], condition) for k, condition in conditions)
-            if all(value is not None and condition.holds(value) for value, condition in values):
-                for member in parameter.members():
-                    yield (*row, member)
-            else:
-                yield (*row, None)
+            if rule is not None and not rule(row):
+                yield row
+                continue
+            found = bounds(row) if bounds else (parameter.low, parameter.high)
+            for member in parameter.members(*found) if found else ():
+                yield {**row, parameter.name: member}
 
-    def _resolve(self, parameter: Parameter) -> Iterable[Condition]:
-        for parent, wanted in parameter.when.items():
-            key = ("parameters", parameter.name, "when", parent)
-            if parent not in self._by_name:
-                fix = "name a parameter of this file"
-                raise InvalidKey(key, f"there is no parameter {parent!r}", fix)
-            yield make_condition(self._by_name[parent], wanted, key)
+    def _rule(self, parameter: Parameter, conditions: Sequence[Condition]) -> Rule | None:
+        """Whether a parameter is active; None: always."""
+        if isinstance(parameter.when, Mapping):
+            return _all_hold(conditions) if conditions else None
+        decide = evaluator(parameter.when, self._by_name)
+        return lambda active: truth(decide(active)) is True
+
+    def _check_expressions(self) -> None:
+        for parameter in self.parameters:
+            for word, expression in (
+                ("when", parameter.when),
+                ("low", parameter.low_expression),
+                ("high", parameter.high_expression),
+            ):
+                if expression is not None and not isinstance(expression, Mapping):
+                    key = ("parameters", parameter.name, word)
+                    check_expression(expression, self._by_name, key)
+        for place, expression in enumerate(self.forbidden):
+            check_expression(expression, self._by_name, ("forbidden", str(place)))
+
+    def _constraint(self, place: int) -> Rule:
+        decide = evaluator(self.forbidden[place], self._by_name)
+        return lambda active: truth(decide(active)) is True
+
+    def _bound(self, parameter: Parameter) -> Bounds:
+        """The range of a number, from the parameters that it depends on; None if it is empty."""
+        sides = (parameter.low_expression, parameter.high_expression)
+        low, high = (None if e is None else evaluator(e, self._by_name) for e in sides)
+
+        def range_of(active: Active) -> tuple[float, float] | None:
+            least = number_of(low(active)) if low else parameter.low
+            most = number_of(high(active)) if high else parameter.high
+            if least is None or most is None or (parameter.log and least <= 0):
+                return None
+            if parameter.kind == "integer":
+                least, most = math.ceil(least), math.floor(most)
+            return (least, most) if least <= most else None
+
+        return range_of
 
     def _decision_order(self) -> list[str]:
         """Parents before their children."""
-        graph = {p.name: [c.parent for c in self._conditions[p.name]] for p in self.parameters}
+        graph = {p.name: parents_of(p) for p in self.parameters}
         try:
             return list(TopologicalSorter(graph).static_order())
         except CycleError as error:
@@ -182,18 +304,13 @@ class Space:
             fix = "remove one of these conditions"
             raise InvalidKey(("parameters", cycle[0], "when"), text, fix) from None
 
-    def _check_reachable(self) -> None:
-        """Conditions are conjunctions, so what all ancestors ask for can be intersected."""
-        needed: dict[str, dict[str, Condition]] = {}
-        for parameter in self._order:
-            mine: dict[str, Condition] = {}
-            for condition in self._conditions[parameter.name]:
-                for other in (condition, *needed[condition.parent].values()):
-                    before = mine.get(other.parent)
-                    joined = other if before is None else both(before, other)
-                    if joined.is_empty:
-                        problem = f"never active: no value of {other.parent} fits all conditions"
-                        fix = "correct its conditions, or those of its parents"
-                        raise InvalidKey(("parameters", parameter.name, "when"), problem, fix)
-                    mine[other.parent] = joined
-            needed[parameter.name] = mine
+
+def _all_hold(conditions: Sequence[Condition]) -> Rule:
+    def rule(active: Active) -> bool:
+        for condition in conditions:
+            value = active.get(condition.parent)
+            if value is None or not condition.holds(value):
+                return False
+        return True
+
+    return rule

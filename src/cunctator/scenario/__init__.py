@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -22,10 +22,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from cunctator.errors import InvalidKey, InvalidScenario
+from cunctator.expressions import Expression, ExpressionError, parse_expression
 from cunctator.instances import Instances
-from cunctator.parameters import make_parameter
+from cunctator.parameters import Parameter, make_parameter
 from cunctator.scenario.lines import line_of
-from cunctator.scenario.models import BudgetTable, Document, SearchTable, TargetTable
+from cunctator.scenario.models import (
+    BudgetTable,
+    Document,
+    ParameterTable,
+    SearchTable,
+    TargetTable,
+)
 from cunctator.scenario.sources import check_program, make_instances
 from cunctator.scenario.words import in_words
 from cunctator.space import Space
@@ -178,27 +185,43 @@ def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenar
 
 
 def _make_space(document: Document) -> Space:
+    names = document.parameters.keys()
     parameters = [
-        make_parameter(
-            name,
-            table.type,
-            table.default,
-            values=table.values,
-            low=table.low,
-            high=table.high,
-            log=table.log,
-            when=table.when,
-        )
-        for name, table in document.parameters.items()
+        _make_parameter(name, names, table) for name, table in document.parameters.items()
     ]
-    return Space(parameters, document.search.seed)
+    forbidden = [
+        _expression(text, names, ("forbidden", str(place)))
+        for place, text in enumerate(document.forbidden)
+    ]
+    return Space(parameters, document.search.seed, forbidden, document.initial)
+
+
+def _make_parameter(name: str, names: Collection[str], table: ParameterTable) -> Parameter:
+    """Texts stand for expressions where numbers or a table could be."""
+    given = {
+        word: _expression(value, names, ("parameters", name, word))
+        if isinstance(value, str)
+        else value
+        for word, value in (("low", table.low), ("high", table.high), ("when", table.when))
+    }
+    return make_parameter(
+        name, table.type, table.default, values=table.values, log=table.log, **given
+    )
+
+
+def _expression(text: str, names: Collection[str], key: tuple[str, ...]) -> Expression:
+    try:
+        return parse_expression(text, names)
+    except ExpressionError as error:
+        fix = """write e.g. "solver == 'cdcl' and (restarts > 10 or not luby)\""""
+        raise InvalidKey(key, str(error), fix) from None
 
 
 def _digest(document: Document, names: tuple[str, ...]) -> str:
     parts = [
         document.target.model_dump(),
         list(document.parameters),  # their order too: it is that of the draws
-        document.model_dump(include={"parameters"}),
+        document.model_dump(include={"parameters", "forbidden", "initial"}),
         document.instances.source,
         names,
         document.search.model_dump(exclude=NO_EFFECT),

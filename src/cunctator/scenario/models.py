@@ -80,14 +80,24 @@ def raw_format(given: Any) -> RawFormat:
     return texts(given)
 
 
-def conditions(given: Any) -> Mapping[str, Wanted]:
-    """Values, or lists of them, by parent."""
+def conditions(given: Any) -> Mapping[str, Wanted] | str:
+    """Values, or lists of them, by parent; or an expression."""
+    if isinstance(given, str):
+        return given
     if not isinstance(given, dict):
-        raise Wrong("a table is expected", 'write it as when = {parent = "value"}')
+        fix = """write it as when = {parent = "value"} or when = "parent == 'value'\""""
+        raise Wrong("a table or an expression is expected", fix)
     return {
         parent: scalars(wanted) if isinstance(wanted, list) else scalar(wanted)
         for parent, wanted in given.items()
     }
+
+
+def settings(given: Any) -> tuple[Mapping[str, Value], ...]:
+    """Configurations: tables of values by parameter."""
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise Wrong("tables are expected", "write them as [[initial]], with a value a line")
+    return tuple({name: scalar(value) for name, value in one.items()} for one in given)
 
 
 def pattern(given: Any) -> str:
@@ -270,6 +280,8 @@ class Document(Table):
 
     target: TargetTable
     parameters: dict[str, ParameterTable]
+    forbidden: Annotated[tuple[str, ...], PlainValidator(texts)] = ()
+    initial: Annotated[tuple[Mapping[str, Value], ...], PlainValidator(settings)] = ()
     instances: InstancesTable
     test_instances: InstancesTable | None = None
     search: SearchTable = Field(default_factory=SearchTable)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cunctator.conditions import parents_of
 from cunctator.errors import InvalidKey
 from cunctator.parameters import Parameter, Value, text_of
 from cunctator.target.protocols import PROTOCOLS, Call, Protocol
@@ -163,7 +164,7 @@ def _parse_formats(
     formats: Mapping[str, RawFormat],
     general: RawFormat,
 ) -> dict[str, Format]:
-    parents = {parent for parameter in parameters for parent in parameter.when}
+    parents = {parent for parameter in parameters for parent in parents_of(parameter)}
     parsed: dict[str, Format] = {}
     for parameter in parameters:
         name = parameter.name

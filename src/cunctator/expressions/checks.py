@@ -1,0 +1,46 @@
+"""What can be said of an expression before any configuration is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cunctator.errors import InvalidKey
+from cunctator.expressions.syntax import (
+    COMPARISONS,
+    Constant,
+    Expression,
+    Member,
+    Name,
+    Operation,
+    children_of,
+    names_in,
+)
+from cunctator.parameters import LISTED, Parameter, member_like
+
+
+def check_expression(
+    expression: Expression, parameters: Mapping[str, Parameter], key: tuple[str, ...]
+) -> None:
+    """Complain about unknown parameters, and about values that a parameter cannot have."""
+    for name in names_in(expression):
+        if name not in parameters:
+            fix = "name a parameter of this file"
+            raise InvalidKey(key, f"there is no parameter {name!r}", fix)
+    for name, constant in _compared(expression):
+        if parameters[name].kind in LISTED:
+            member_like(constant.value, parameters[name].values, key)
+
+
+def _compared(expression: Expression) -> Iterator[tuple[str, Constant]]:
+    """Parameters and what they are compared with."""
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case Member(Name(name), values):
+                yield from ((name, value) for value in values)
+            case Operation(sign, (Name(name), Constant() as value)) if sign in COMPARISONS:
+                yield name, value
+            case Operation(sign, (Constant() as value, Name(name))) if sign in COMPARISONS:
+                yield name, value
+        waiting.extend(children_of(part))

@@ -1,0 +1,288 @@
+"""Reading expressions, ours and those of PCS and irace files.
+
+One grammar serves all three, because they hardly differ: `and`, `&&` and `&` mean the same, so do
+`or`, `||` and `|`, `not` and `!`, `in {..}` and `%in% c(..)`, `%` and `%%`. Names may hold
+characters that are operators elsewhere (`sp-var-dec`); so the longest known name wins, and any
+name may be written in backticks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from cunctator.errors import one_line
+from cunctator.expressions.evaluation import FUNCTIONS
+from cunctator.expressions.syntax import (
+    BINDING,
+    COMPARISONS,
+    Call,
+    Constant,
+    Expression,
+    Member,
+    Name,
+    Operation,
+    all_of,
+    any_of,
+)
+
+DEEPEST = 100
+"""Parentheses and signs within each other."""
+
+LONGEST = 100_000
+"""Characters."""
+
+SAME = {
+    "&&": "and",
+    "&": "and",
+    "||": "or",
+    "|": "or",
+    "!": "not",
+    "%in%": "in",
+    "%%": "%",
+    "=": "==",
+}
+CONSTANTS = {"true": True, "TRUE": True, "T": True, "false": False, "FALSE": False, "F": False}
+ALIASES = {"as.numeric": "number", "ceiling": "ceil"}
+
+TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?L?(?![\w.]))
+    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<quoted>`[^`]+`)
+    | (?P<sign>%in%|%%|&&|\|\||==|!=|<=|>=|[-+*/^%<>=!&|(){},])
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+WORD = re.compile(r"""\s*([^\s()<>=!&|,{}+*/^%"'`]+)""")
+PLAIN = re.compile(r"[A-Za-z_.][A-Za-z0-9_.]*")
+ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+class ExpressionError(ValueError):
+    """What is wrong with an expression, in a few words without a full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the text."""
+
+    kind: str
+    """"number", "text", "name", "word" (unknown), "sign" or "end"."""
+    text: str
+
+
+def parse_expression(text: str, names: Collection[str]) -> Expression:
+    """The tree of an expression over parameters of these names."""
+    if len(text) > LONGEST:
+        raise ExpressionError(f"it has more than {LONGEST:,} characters")
+    reader = _Reader(_tokens(text, names))
+    tree = reader.expression()
+    reader.expect("end", "")
+    return tree
+
+
+def _tokens(text: str, names: Collection[str]) -> list[Token]:
+    known = frozenset(names)
+    text = text.rstrip()
+    tokens, place = [], 0
+    while place < len(text):
+        word = WORD.match(text, place)
+        name = _longest_known(word[1], known) if word else ""
+        if word and name:
+            tokens.append(Token("name", name))
+            place = word.start(1) + len(name)
+        elif found := TOKEN.match(text, place):
+            kind = found.lastgroup or ""
+            tokens.append(_token(kind, found[kind]))
+            place = found.end()
+        elif word and (plain := PLAIN.match(word[1])):
+            sign = SAME.get(plain[0], plain[0])
+            tokens.append(Token("sign" if sign in ("and", "or", "not", "in") else "word", sign))
+            place = word.start(1) + len(plain[0])
+        else:
+            rest = one_line(text[place : place + 40].strip())
+            raise ExpressionError(f"{rest!r} makes no sense here")
+    return [*tokens, Token("end", "")]
+
+
+def _longest_known(word: str, known: frozenset[str]) -> str:
+    """The longest known name that a word begins with, up to an operator that may end it."""
+    end = len(word)
+    while end > 0:
+        if word[:end] in known:
+            return word[:end]
+        end = word.rfind("-", 0, end)
+    return ""
+
+
+def _token(kind: str, text: str) -> Token:
+    if kind == "text":
+        return Token("text", ESCAPE.sub(_unescaped, text[1:-1]))
+    if kind == "quoted":
+        return Token("name", text[1:-1])
+    if kind == "sign":
+        return Token("sign", SAME.get(text, text))
+    return Token(kind, text.rstrip("L"))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    letter = found[1]
+    if len(letter) > 1:
+        return chr(int(letter[1:], 16))
+    return ESCAPES.get(letter, letter)
+
+
+class _Reader:
+    """Recursive descent; each method reads one level of `BINDING`."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._place = 0
+        self._depth = 0
+
+    def expression(self) -> Expression:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ExpressionError(f"it is nested more than {DEEPEST} deep")
+        parts = [self._conjunction()]
+        while self._skip("or"):
+            parts.append(self._conjunction())
+        self._depth -= 1
+        return any_of(parts)
+
+    def expect(self, kind: str, text: str) -> Token:
+        token = self._tokens[self._place]
+        if token.kind != kind or (text and token.text != text):
+            found = repr(one_line(token.text)) if token.text else "the end"
+            wanted = repr(text) if text else {"end": "the end"}.get(kind, f"a {kind}")
+            raise ExpressionError(f"{found} where {wanted} was expected")
+        self._place += 1
+        return token
+
+    def _skip(self, *signs: str) -> str:
+        token = self._tokens[self._place]
+        if token.kind == "sign" and token.text in signs:
+            self._place += 1
+            return token.text
+        return ""
+
+    def _conjunction(self) -> Expression:
+        parts = [self._negation()]
+        while self._skip("and"):
+            parts.append(self._negation())
+        return all_of(parts)
+
+    def _negation(self) -> Expression:
+        count = 0
+        while self._skip("not"):
+            count += 1
+        tree = self._comparison()
+        if count > DEEPEST:
+            raise ExpressionError(f"it is nested more than {DEEPEST} deep")
+        for _ in range(count):
+            tree = Operation("not", (tree,))
+        return tree
+
+    def _comparison(self) -> Expression:
+        left = self._sum(BINDING["+"])
+        if self._skip("in"):
+            return Member(left, self._values())
+        if sign := self._skip(*COMPARISONS):
+            return Operation(sign, (left, self._sum(BINDING["+"])))
+        return left
+
+    def _values(self) -> tuple[Constant, ...]:
+        """`{a, b}`, `c(a, b)`, `(a, b)` or a single value."""
+        token = self._tokens[self._place]
+        if token.text == "c" and token.kind in ("word", "name"):
+            self._place += 1
+            self.expect("sign", "(")
+            closing = ")"
+        elif opening := self._skip("{", "("):
+            closing = {"{": "}", "(": ")"}[opening]
+        else:
+            return (self._value(bare=False),)
+        values = [self._value(bare=closing == "}")]
+        while self._skip(","):
+            values.append(self._value(bare=closing == "}"))
+        self.expect("sign", closing)
+        return tuple(values)
+
+    def _value(self, bare: bool) -> Constant:
+        """One of a list; within braces words need no quotes."""
+        token = self._tokens[self._place]
+        if bare and token.kind in ("word", "name") and token.text not in CONSTANTS:
+            self._place += 1
+            return Constant(token.text)
+        tree = self._sum(BINDING["+"])
+        if not isinstance(tree, Constant):
+            raise ExpressionError("a list of values must hold constants only")
+        return tree
+
+    def _sum(self, level: int) -> Expression:
+        """Left-associative operators: sums of products."""
+        deeper = self._power_or_sign if level == BINDING["*"] else lambda: self._sum(level + 1)
+        signs = [sign for sign, own in BINDING.items() if own == level]
+        tree = deeper()
+        while sign := self._skip(*signs):
+            tree = Operation(sign, (tree, deeper()))
+        return tree
+
+    def _power_or_sign(self) -> Expression:
+        negative = False
+        while sign := self._skip("-", "+"):
+            negative ^= sign == "-"
+        tree = self._atom()
+        if self._skip("^"):
+            self._depth += 1
+            if self._depth > DEEPEST:
+                raise ExpressionError(f"it is nested more than {DEEPEST} deep")
+            tree = Operation("^", (tree, self._power_or_sign()))
+            self._depth -= 1
+        if not negative:
+            return tree
+        if isinstance(tree, Constant) and not isinstance(tree.value, str | bool):
+            return Constant(-tree.value)
+        return Operation("negative", (tree,))
+
+    def _atom(self) -> Expression:
+        if self._skip("("):
+            tree = self.expression()
+            self.expect("sign", ")")
+            return tree
+        token = self._tokens[self._place]
+        self._place += 1
+        if token.kind == "number":
+            is_whole = token.text.isdigit() and len(token.text) < 300
+            number = int(token.text) if is_whole else float(token.text)
+            if abs(number) == float("inf"):
+                raise ExpressionError(f"{token.text[:30]} is too large a number")
+            return Constant(number)
+        if token.kind == "text":
+            return Constant(token.text)
+        if token.kind == "name":
+            return Name(token.text)
+        if token.kind == "word":
+            return self._word(token.text)
+        found = repr(token.text) if token.text else "the end"
+        raise ExpressionError(f"{found} where a value was expected")
+
+    def _word(self, word: str) -> Expression:
+        if word in CONSTANTS:
+            return Constant(CONSTANTS[word])
+        if not self._skip("("):
+            raise ExpressionError(f"there is no parameter {word!r} (a text must be in quotes)")
+        function = ALIASES.get(word, word)
+        if function not in FUNCTIONS:
+            raise ExpressionError(f"there is no function {word!r}")
+        arguments = [self.expression()]
+        while self._skip(","):
+            arguments.append(self.expression())
+        self.expect("sign", ")")
+        least, most = FUNCTIONS[function].arguments
+        if not least <= len(arguments) <= most:
+            raise ExpressionError(f"{word} does not take {len(arguments)} arguments")
+        return Call(function, tuple(arguments))
