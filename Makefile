@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 .PHONY: demo test test-all bench lint clean
 
-demo: .venv
+demo: .venv/demo
 	$(BIN)/cunctator demo
 
 test: lint
@@ -13,19 +13,27 @@ test: lint
 test-all: lint
 	$(BIN)/pytest -n 2
 
-bench: .venv
+bench: .venv/dev
 	$(BIN)/python benchmarks/efficiency.py
 	$(BIN)/python benchmarks/speed.py
 
-lint: .venv
+lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-.venv: pyproject.toml
+# The demonstration needs less than the tests do.
+.venv/demo: pyproject.toml
+	@echo "installing into .venv"
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[demo]'
+	touch .venv/demo
+
+.venv/dev: pyproject.toml
+	@echo "installing into .venv"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch .venv
+	touch .venv/demo .venv/dev
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,6 +159,49 @@ def test_a_generator_makes_an_endless_stream(tmp_path):
     name, _ = fresh.pair(7)
     assert name not in {instances.pair(j)[0] for j in range(100)}
     assert [entry.name for entry in folder.iterdir()] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        (
+            "{output}",
+            "import sys\nwith open(sys.argv[1], 'wb') as f:\n while True: f.write(bytes(9999))",
+        ),
+        ("{index}", "import sys\nwhile True: sys.stdout.buffer.write(bytes(9999))"),
+    ],
+)
+def test_an_instance_may_not_be_too_large(tmp_path, monkeypatch, source, code):
+    monkeypatch.setattr("cunctator.instances.LARGEST_INSTANCE", 10**6)
+    with pytest.raises(GeneratorFailed, match=r"larger than 0\.001 GB"):
+        made_by(code, source, tmp_path).make(1, 5, tmp_path / "made")
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+def test_a_generator_that_hangs_is_ended_with_all_its_children(tmp_path, monkeypatch):
+    monkeypatch.setattr("cunctator.instances.LONGEST_GENERATION", 0.5)
+    log = tmp_path / "processes"
+    code = (
+        "import os, sys, time\nos.fork()\nos.setsid() if os.getppid() == 1 else None\n"
+        f"print(os.getpid(), file=open({str(log)!r}, 'a'))\ntime.sleep(1000)"
+    )
+    with pytest.raises(GeneratorFailed, match=r"took more than 0\.5 s"):
+        made_by(code, "{index}", tmp_path).make(1, 5, tmp_path / "made")
+    processes = log.read_text().split()
+    assert len(processes) == 2
+    assert not any(Path(f"/proc/{process}").exists() for process in processes)
+
+
+def test_a_folder_that_cannot_be_written_is_a_problem_in_words(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GeneratorFailed, match="cannot be made"):
+        made_by("print(1)", "{index}", tmp_path).make(1, 5, tmp_path / "file" / "made")
+
+
+def made_by(code, argument, folder):
+    known = ("index", "output")
+    items = ((sys.executable,), ("-SEc",), (code,), parse_item(argument, (), known))
+    return Generator(items, folder, sys.executable)
 
 
 def test_a_generator_may_write_a_file(tmp_path):

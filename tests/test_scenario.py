@@ -43,6 +43,10 @@ runs = 100
 """
 
 
+LONG = "x" * 5000
+"""No file can have such a name."""
+
+
 @pytest.fixture
 def write(tmp_path):
     for name in ("a.cnf", "b.cnf"):
@@ -80,7 +84,7 @@ def test_a_scenario(write, tmp_path):
     assert scenario.instances.count is None  # the command takes a seed
     assert scenario.test_instances is None
     assert scenario.space.configuration(0) == {"restarts": "luby"}
-    assert scenario.space.size is None and scenario.configurations == 100
+    assert scenario.space.size is None and scenario.configurations is None
 
 
 def test_the_template_is_a_scenario(tmp_path, monkeypatch):
@@ -144,7 +148,9 @@ def test_the_template_is_a_scenario(tmp_path, monkeypatch):
          "factor depends on factor"),
         ('default = "luby"', 'default = "luby"\nwhen = {factor = "> 2"}', 8,
          "parameters.restarts.when", "depends on"),
-        ('{restarts = "geometric"}', '"geometric"', 14, "parameters.factor.when", "a table is exp"),
+        ('{restarts = "geometric"}', '"geometric"', 14, "parameters.factor.when",
+         "there is no parameter 'geometric'"),
+        ('{restarts = "geometric"}', "7", 14, "parameters.factor.when", "a table or an expr"),
         ('"{parameters}", ', "", 2, "target.command", "parameter restarts is not in it"),
         ('"{parameters}"', '"x{parameters}"', 2, "target.command", "is several arguments"),
         (', "{instance}"', "", 2, "target.command", "{instance} is not in it"),
@@ -172,6 +178,21 @@ def test_the_template_is_a_scenario(tmp_path, monkeypatch):
         ("list = [", 'glob = "*.cnf"\nlist = [', 16, "instances", "it gives list and glob"),
         ('list = ["a.cnf", "b.cnf"]\n', "", 16, "instances", "it gives nothing"),
         ('list = ["a.cnf", "b.cnf"]', 'glob = "*.x"', 17, "instances.glob", "no file matches"),
+        ('list = ["a.cnf", "b.cnf"]', 'glob = "a\\u0000/b*"', 17, "instances.glob",
+         "no file can match"),
+        ('list = ["a.cnf", "b.cnf"]', f'glob = "{"*/" * 2000}b*"', 17, "instances.glob",
+         "no file can match"),
+        ('list = ["a.cnf", "b.cnf"]', f'glob = "{LONG}*"', 17, "instances.glob", "no file matches"),
+        ('list = ["a.cnf", "b.cnf"]', f'glob = "{LONG}"', 17, "instances.glob", "no file matches"),
+        ('"b.cnf"', f'"{LONG}"', 17, "instances.list", "there is no file"),
+        ('list = ["a.cnf", "b.cnf"]', f'file = "{LONG}"', 17, "instances.file",
+         "there is no file"),
+        ('list = ["a.cnf", "b.cnf"]', f'generator = ["{LONG}", "{{seed}}"]', 17,
+         "instances.generator", "there is no program"),
+        ("[target]", f'[target]\ndirectory = "{LONG}"', 2, "target.directory",
+         "there is no folder"),
+        ("{python}", LONG, 2, "target.command", "there is no program"),
+        ("{python}", f"./{LONG}", 2, "target.command", "there is no program"),
         ('list = ["a.cnf", "b.cnf"]', 'file = "x"', 17, "instances.file", "there is no file"),
         ('list = ["a.cnf", "b.cnf"]', 'generator = ["{python}"]', 17, "instances.generator",
          "the same instance again and again"),

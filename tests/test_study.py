@@ -286,7 +286,7 @@ def test_a_kill_at_the_very_start_is_no_study(tmp_path):
 
 
 def test_a_folder_that_is_no_study(tmp_path):
-    with pytest.raises(StudyProblem, match="no study"):
+    with pytest.raises(StudyProblem, match="not a study"):
         go_on(tmp_path, RecordedWorkers())
     (tmp_path / "study.db").write_bytes(b"this is no database, whatever its name says" * 100)
     with pytest.raises(StudyProblem):

@@ -55,6 +55,10 @@ HOME = {
 __all__ = list(HOME)
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version

@@ -7,6 +7,10 @@ business. Errors in our own logic are plain `AssertionError`s and stay loud.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cunctator.target.answers import Contradiction
 
 LONGEST_PROBLEM = 300
 """Characters of a message that quotes a file."""
@@ -132,3 +136,11 @@ class StudyProblem(CunctatorError):
         self.problem = one_line(problem)
         self.fix = fix
         super().__init__(f"{one_line(str(directory), 1000)}: {self.problem}; {fix}")
+
+
+class ContradictingAnswers(CunctatorError):
+    """Two runs answered the same instance differently, so one of them is wrong."""
+
+    def __init__(self, contradiction: Contradiction, fix: str) -> None:
+        self.contradiction = contradiction
+        super().__init__(f"{contradiction}; {fix}")

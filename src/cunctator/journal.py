@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,21 @@ import numpy as np
 from cunctator.core.replay import ASKED, Events
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.errors import StudyProblem
+from cunctator.journal_file import FILE, connect, damaged, in_words
+from cunctator.journal_rows import WRONG_EVENTS, encoded, given_of, problem_of, progress_of
 from cunctator.records import Run, Status
 from cunctator.target.answers import Given
 
-FILE = "study.db"
+__all__ = ["FILE", "Crash", "Details", "Journal", "create_journal", "is_begun", "open_journal"]
+
 SCHEMA = 2
-PATIENCE = 10.0
-"""Seconds to wait for somebody else's lock on the file."""
+
+NEEDED = ("version", "digest", "folder")
+"""Facts that every study has, apart from the number of its format."""
+
+WRONG = WRONG_EVENTS.format(
+    asked=ASKED, statuses=", ".join(str(code) for code in STATUS_CODE.values())
+)
 
 TABLES = """
 create table facts (name text primary key, value text not null) without rowid;
@@ -52,8 +60,6 @@ create table answers (
     instance text primary key, answer text not null, command text not null
 ) without rowid;
 """
-
-STATUS_OF_CODE = {code: status for status, code in STATUS_CODE.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +132,17 @@ class Journal:
 
     def add_answer(self, instance: str, given: Given) -> None:
         """Remember what an instance was answered first; it counts once `commit` has returned."""
-        row = (instance, given.answer, json.dumps(given.command))
+        row = (encoded(instance), encoded(given.answer), json.dumps(given.command))
         with self._problems():
-            self._connection.execute("insert into answers values (?, ?, ?)", row)
+            self._connection.execute(
+                "insert into answers values (cast(? as text), cast(? as text), ?)", row
+            )
 
     def answers(self) -> dict[str, Given]:
         """What each instance was answered first."""
-        with self._problems():
+        with self._reading():
             rows = self._connection.execute("select instance, answer, command from answers")
-            return {
-                instance: Given(answer, tuple(json.loads(command)))
-                for instance, answer, command in rows
-            }
+            return {instance: given_of(answer, command) for instance, answer, command in rows}
 
     def add_progress(self, at: float, data: dict[str, object]) -> None:
         """Keep what `status` shows."""
@@ -149,7 +154,8 @@ class Journal:
     def last_progress(self) -> tuple[float, dict[str, object]] | None:
         """When progress was last kept, and what it was."""
         row = self._one("select at, data from progress order by id desc limit 1")
-        return None if row is None else (float(row[0]), json.loads(row[1]))
+        with self._reading():
+            return None if row is None else (float(row[0]), progress_of(row[1]))
 
     def extend(self, at: float, seconds: float) -> None:
         """Add to the budget, for good."""
@@ -160,8 +166,11 @@ class Journal:
 
     def extended(self) -> float:
         """Seconds that were added to the budget so far."""
-        row = self._one("select total(seconds) from extensions")
+        wrong = "total(typeof(seconds) != 'real' or abs(seconds) >= 9e999)"
+        row = self._one(f"select total(seconds), {wrong} from extensions")  # noqa: S608
         assert row is not None
+        if row[1]:
+            raise damaged(self.directory, "more time was added than there is")
         return float(row[0])
 
     def commit(self) -> None:
@@ -171,11 +180,15 @@ class Journal:
 
     def events(self) -> Events:
         """All events, in order."""
-        with self._problems():
+        with self._reading():
             count = int(self._connection.execute("select count(*) from events").fetchone()[0])
+            wrong = self._connection.execute(WRONG).fetchone()
+            if wrong is not None:
+                raise ValueError(f"event {wrong[0]} cannot have been")
             rows = self._connection.execute(
                 "select number, configuration, pair, status, coalesce(seconds, 0.0) from events"
-                " order by id"
+                " order by id limit ?",
+                (count,),
             )
             kind = [(name, np.int64) for name in Events._fields[:4]] + [("seconds", np.float64)]
             table = np.fromiter(rows, dtype=kind, count=count)
@@ -183,16 +196,19 @@ class Journal:
 
     def crashes(self, most: int) -> list[Crash]:
         """The first crashed runs."""
-        with self._problems():
+        with self._reading():
             rows = self._connection.execute(
                 "select number, configuration, pair, cap, details from events where status = ?"
                 " order by id limit ?",
                 (STATUS_CODE[Status.CRASHED], most),
-            ).fetchall()
-        return [
-            Crash(number, configuration, pair, cap, json.loads(details).get("problem", ""))
-            for number, configuration, pair, cap, details in rows
-        ]
+            )
+            return [
+                Crash(number, configuration, pair, cap, problem_of(details))
+                for number, configuration, pair, cap, details in rows
+            ]
+
+    def _has_tables(self) -> bool:
+        return self._one("select name from sqlite_master limit 1") is not None
 
     def _one(self, query: str, arguments: tuple[object, ...] = ()) -> tuple[Any, ...] | None:
         with self._problems():
@@ -205,22 +221,28 @@ class Journal:
         try:
             yield
         except sqlite3.Error as error:
-            raise StudyProblem(
-                self.directory / FILE,
-                f"the journal cannot be used ({error})",
-                "make room or repair the folder, then resume: everything recorded is kept",
-            ) from error
+            raise in_words(self.directory, error) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """The same, and rows that cannot be."""
+        try:
+            with self._problems():
+                yield
+        except (ValueError, TypeError) as error:
+            raise damaged(self.directory, error) from error
 
 
 def create_journal(directory: Path, facts: dict[str, str]) -> Journal:
     """A new, empty journal in a folder that has none."""
-    connection = _connect(directory, f"file:{_quoted(directory / FILE)}?mode=rwc")
+    connection = connect(directory, "rwc")
     journal = Journal(directory, connection)
     with journal._problems():
         # One transaction: whoever is killed here leaves no half of a journal.
         connection.executescript(f"pragma journal_mode = wal; begin; {TABLES}")
-        rows = {"schema": str(SCHEMA), **facts}.items()
-        connection.executemany("insert into facts values (?, ?)", rows)
+        rows = [(name, encoded(value)) for name, value in facts.items()]
+        rows.append(("schema", encoded(str(SCHEMA))))
+        connection.executemany("insert into facts values (?, cast(? as text))", rows)
         connection.commit()
     return journal
 
@@ -229,45 +251,42 @@ def is_begun(directory: Path) -> bool:
     """Whether there is a journal: a file without tables is what a kill at the very start leaves."""
     if not (directory / FILE).exists():
         return False
-    journal = _existing(directory, "rw")
-    try:
-        return journal._one("select name from sqlite_master where name = 'facts'") is not None
-    finally:
-        journal.close()
+    with closing(Journal(directory, connect(directory, "rw"))) as journal:
+        return journal._has_tables()
 
 
 def open_journal(directory: Path, writing: bool) -> Journal:
     """The journal of a study that has been begun."""
-    if not (directory / FILE).is_file():
-        raise StudyProblem(directory, "this is no study", "give the folder that `run` has made")
-    journal = _existing(directory, "rw" if writing else "ro")
-    schema = journal.fact("schema")
-    if schema != str(SCHEMA):
-        raise StudyProblem(
-            directory / FILE,
-            f"its format is number {schema}, this version's is {SCHEMA}",
-            "use the version of Cunctator that began the study",
-        )
+    try:
+        is_there = (directory / FILE).is_file()
+    except OSError as error:
+        problem = f"the folder cannot be read ({error.strerror})"
+        raise StudyProblem(directory, problem, "check the path and its permissions") from None
+    if not is_there:
+        raise StudyProblem(directory, "this is not a study", "give the folder that `run` has made")
+    journal = Journal(directory, connect(directory, "rw" if writing else "ro"))
+    try:
+        _check(journal)
+    except StudyProblem:
+        journal.close()
+        raise
     return journal
 
 
-def _existing(directory: Path, mode: str) -> Journal:
-    return Journal(directory, _connect(directory, f"file:{_quoted(directory / FILE)}?mode={mode}"))
-
-
-def _connect(directory: Path, address: str) -> sqlite3.Connection:
-    try:
-        # One thread uses it at a time; the display reads through its own connection.
-        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
-        connection.execute("pragma synchronous = normal")
-    except sqlite3.Error as error:
-        problem = f"the journal cannot be opened ({error})"
-        raise StudyProblem(directory / FILE, problem, "check the folder's permissions") from error
-    return connection
-
-
-def _quoted(path: Path) -> str:
-    """A path within SQLite's addresses."""
-    from urllib.parse import quote
-
-    return quote(str(path.absolute()))
+def _check(journal: Journal) -> None:
+    """See that it is a journal, and one that this version can read."""
+    path = journal.directory / FILE
+    if not journal._has_tables():
+        fix = "begin a new study in this folder, or restore the file from a copy"
+        raise StudyProblem(path, "the journal cannot be used: there is nothing in it", fix)
+    schema = journal.fact("schema")
+    if schema is not None and schema != str(SCHEMA):
+        raise StudyProblem(
+            path,
+            f"its format is number {schema}, this version's is {SCHEMA}",
+            "use the version of Cunctator that began the study",
+        )
+    for name in ("schema", *NEEDED):
+        value = journal.fact(name)
+        if not value or "\0" in value:
+            raise damaged(journal.directory, f"its {name} is missing")

@@ -7,72 +7,122 @@ or killed, and goes on where it was.
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
+import os
 import sqlite3
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from cunctator.errors import InvalidSetting, StudyProblem
+from cunctator.batch import completed, new_answer
+from cunctator.errors import InvalidSetting, StudyProblem, one_line
+from cunctator.instances import Instances
+from cunctator.journal_rows import decoded, encoded, given_of
 from cunctator.parameters import text_of
 from cunctator.records import Status
 from cunctator.scenario import Scenario
+from cunctator.target.answers import Answers, Given
 from cunctator.target.table import Table, make_table
-from cunctator.workers import Execution, LocalWorkers, Report
+from cunctator.workers import Execution, LocalWorkers, Report, Workers
 
-AHEAD = 4
-"""Runs submitted for each slot, so that none waits for us."""
+TABLES = (
+    "create table if not exists facts (digest text)",
+    "create table if not exists runs (configuration integer, pair integer, status text,"
+    " seconds real, cpu real, wall real, primary key (configuration, pair))",
+    "create table if not exists answers (instance text primary key, answer text, command text)",
+)
 
 Progress = Callable[[int, int], None]
 
 
 class Recorded:
-    """The results so far, in a file of their own."""
+    """The results so far, in a file of their own; make it with `recorded_in`."""
 
-    def __init__(self, path: Path, digest: str) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
-        try:
-            self._connection = sqlite3.connect(path)
+        self._connection = connection
+        connection.text_factory = decoded
+
+    def begin(self, digest: str) -> None:
+        """Make what is missing, and see that it is all of one scenario."""
+        with self._problems("cannot be used", "remove the file, or give another --out"):
             self._connection.execute("pragma journal_mode = wal")
-            self._connection.execute("create table if not exists facts (digest text)")
-            self._connection.execute(
-                "create table if not exists runs (configuration integer, pair integer, status text,"
-                " seconds real, cpu real, wall real, primary key (configuration, pair))"
-            )
+            for table in TABLES:
+                self._connection.execute(table)
             row = self._connection.execute("select digest from facts").fetchone()
             if row is None:
                 self._connection.execute("insert into facts values (?)", (digest,))
                 self._connection.commit()
-        except sqlite3.Error as error:
-            fix = "remove the file, or give another --out"
-            raise StudyProblem(path, f"cannot be used ({error})", fix) from None
         if row is not None and row[0] != digest:
             fix = "give another --out, or restore the scenario"
-            raise StudyProblem(path, "it was begun with another scenario", fix)
+            raise StudyProblem(self.path, "it was begun with another scenario", fix)
 
     def done(self) -> dict[tuple[int, int], float]:
         """Runtimes by (configuration, pair)."""
-        rows = self._connection.execute("select configuration, pair, seconds from runs")
-        return {(configuration, pair): seconds for configuration, pair, seconds in rows}
+        with self._problems("cannot be read", "remove the file, or give another --out"):
+            rows = self._connection.execute("select configuration, pair, seconds from runs")
+            return {(configuration, pair): seconds for configuration, pair, seconds in rows}
+
+    def answers(self) -> dict[str, Given]:
+        """What each instance was answered first."""
+        with self._problems("cannot be read", "remove the file, or give another --out"):
+            rows = self._connection.execute("select instance, answer, command from answers")
+            return {row[0]: given_of(row[1], row[2]) for row in rows}
 
     def add(self, configuration: int, pair: int, report: Report, seconds: float) -> None:
-        """Keep a result."""
+        """Keep a result, for good."""
         status = report.status.value if report.status else ""
-        details = report.details
-        row = (configuration, pair, status, seconds, details.cpu, details.wall)
-        try:
-            with self._connection:
-                self._connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", row)
-        except sqlite3.Error as error:
-            fix = "make room, then measure again: what was recorded is kept"
-            raise StudyProblem(self.path, f"cannot be written ({error})", fix) from None
+        row = (configuration, pair, status, seconds, report.details.cpu, report.details.wall)
+        self._write("insert into runs values (?, ?, ?, ?, ?, ?)", row)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+    def add_answer(self, instance: str, given: Given) -> None:
+        """Keep what an instance was answered first, for good."""
+        row = (encoded(instance), encoded(given.answer), json.dumps(given.command))
+        self._write("insert into answers values (cast(? as text), cast(? as text), ?)", row)
+
+    def _write(self, query: str, row: tuple[object, ...]) -> None:
+        fix = "make room, then measure again: what was recorded is kept"
+        with self._problems("cannot be written", fix), self._connection:
+            self._connection.execute(query, row)
+
+    @contextmanager
+    def _problems(self, problem: str, fix: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, ValueError) as error:
+            raise StudyProblem(self.path, f"{problem} ({error})", fix) from None
+
+
+@contextmanager
+def recorded_in(path: Path, digest: str) -> Iterator[Recorded]:
+    """The file of a measurement, which is nobody else's meanwhile.
+
+    The lock is on the file itself and goes with the process. SQLite's own are of another kind.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        fix = "give another --out"
+        raise StudyProblem(path, f"cannot be used ({error.strerror})", fix) from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            fix = "wait for it, or give another --out"
+            raise StudyProblem(path, "another measurement is writing to it", fix) from None
+        connection = sqlite3.connect(path)
+        try:
+            recorded = Recorded(path, connection)
+            recorded.begin(digest)
+            yield recorded
+        finally:
+            connection.close()
+    finally:
+        os.close(handle)
 
 
 def measure(
@@ -88,10 +138,11 @@ def measure(
     count = scenario.instances.count
     pairs = pairs if count is None else min(pairs, count)
     configurations = min(configurations, scenario.space.size or configurations)
-    with closing(Recorded(beside, scenario.digest)) as recorded:
+    with recorded_in(beside, scenario.digest) as recorded:
         known = recorded.done()
         jobs = [(c, p) for p in range(pairs) for c in range(configurations) if (c, p) not in known]
-        workers = LocalWorkers(scenario, scenario.search.workers, beside.parent / "instances")
+        folder = _generated_folder(scenario.instances, beside)
+        workers = LocalWorkers(scenario, scenario.search.workers, folder)
         try:
             _run_all(scenario, workers, recorded, jobs, cutoff, progress)
         finally:
@@ -99,39 +150,51 @@ def measure(
         known = recorded.done()
     runtimes = np.array([[known[c, p] for p in range(pairs)] for c in range(configurations)])
     names = [_name(scenario, index) for index in range(configurations)]
-    titles = [" ".join(map(str, scenario.instances.pair(pair))) for pair in range(pairs)]
+    titles = [" ".join(map(str, scenario.instances.even_pair(pair))) for pair in range(pairs)]
     return make_table(runtimes, names, _distinct(titles), cutoff)
+
+
+def _generated_folder(instances: Instances, beside: Path) -> Path:
+    """Where generated instances go: no other table's, and no other generator's."""
+    folder = beside.with_name(f"{beside.name.removesuffix('.db')}.instances")
+    generator = instances.generator
+    if generator is None:
+        return folder
+    words = [*generator.argv(0, 0, Path("output")), str(generator.directory), instances.seed]
+    return folder / hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]
 
 
 def _run_all(
     scenario: Scenario,
-    workers: LocalWorkers,
+    workers: Workers,
     recorded: Recorded,
     jobs: list[tuple[int, int]],
     cutoff: float,
     progress: Progress,
 ) -> None:
-    flying: deque[tuple[int, int, Future[Report]]] = deque()
-
-    def take() -> None:
-        index, pair, future = flying.popleft()
-        report = future.result()
+    answers = Answers(recorded.answers())
+    executions = _executions(scenario, jobs, cutoff)
+    for done, (execution, report) in enumerate(completed(workers, executions), 1):
         if report.abort:
             fix = "mend that, then measure again: what was recorded is kept"
             raise StudyProblem(recorded.path, report.details.problem, fix)
-        solved = report.status is Status.SOLVED
-        recorded.add(index, pair, report, report.seconds if solved else cutoff)
+        # A run that contradicts is not kept: whoever measures again is told again.
+        path = one_line(str(recorded.path), 1000)
+        fix = f"find out which of the two is wrong, mend it, and remove {path}"
+        new = new_answer(answers, workers, execution, report, fix)
+        if new is not None:
+            recorded.add_answer(execution.instance, new)
+        seconds = report.seconds if report.status is Status.SOLVED else cutoff
+        recorded.add(*jobs[execution.number], report, seconds)
+        progress(done, len(jobs))
 
+
+def _executions(
+    scenario: Scenario, jobs: list[tuple[int, int]], cutoff: float
+) -> Iterable[Execution]:
     for number, (index, pair) in enumerate(jobs):
-        instance, seed = scenario.instances.pair(pair)
-        execution = Execution(number, scenario.space.configuration(index), instance, seed, cutoff)
-        flying.append((index, pair, workers.submit(execution)))
-        if len(flying) == AHEAD * workers.slots:
-            take()
-            progress(number + 1 - len(flying), len(jobs))
-    while flying:
-        take()
-        progress(len(jobs) - len(flying), len(jobs))
+        instance, seed = scenario.instances.even_pair(pair)
+        yield Execution(number, scenario.space.configuration(index), instance, seed, cutoff)
 
 
 def _name(scenario: Scenario, index: int) -> str:

@@ -24,9 +24,9 @@ from cunctator.core.certificate import Certificate, certify, least_runs
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at
+from cunctator.core.ladder import FINISHED, pool_sizes
 from cunctator.core.profiles import DEFAULT
 from cunctator.core.scheduler import (
-    FINISHED,
     Standing,
     check_profile,
     check_rules,
@@ -91,7 +91,8 @@ def note_answer(state: State, ledger: Ledger) -> None:
         ledger.changes[used, 2] = answer
         ledger.used[0] = used + 1
     ledger.answer_at[0] = ledger.charged[0] * ANSWER_GROWTH
-    ledger.answer_at[1] = state.step[0] + state.testers.started.size
+    pools = state.pools
+    ledger.answer_at[1] = state.step[0] + pools.sizes[pools.opened[0] - 1]
 
 
 @compiled
@@ -233,7 +234,9 @@ class Simulation:
         seed: int = 0,
         confidence: float = 0.95,
         stop_at: StopAt | tuple[float, float] | None = None,
+        ladder: bool = False,
     ) -> None:
+        """`ladder`: the table's configurations are draws, to be looked at in pools that grow."""
         self.table = table
         self.profile = profile
         self.cutoff = _effective_cutoff(table, cutoff)
@@ -244,7 +247,7 @@ class Simulation:
         rows, columns = table.runtimes.shape
         constants = check_profile(profile)
         rules = check_rules(constants, rows, columns, first_cap, self.cutoff, confidence)
-        self.state = new_state(rows, rules, constants)
+        self.state = new_state(rows, rules, constants, pool_sizes(1, rows) if ladder else None)
         self.ledger = Ledger(
             np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64), np.zeros(2)
         )
@@ -273,7 +276,7 @@ class Simulation:
 
     def certificate(self) -> Certificate:
         """How close to the best the recommendation provably is, at this moment."""
-        return certify(self.state, self.incumbent)
+        return certify(self.state, self.incumbent, fixed=1)
 
     def standing(self, index: int) -> Standing:
         """What is known of one configuration at this moment."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -68,8 +69,8 @@ class Space:
         self.forbidden = tuple(forbidden)
         self._by_name = {parameter.name: parameter for parameter in parameters}
         if len(self._by_name) < len(self.parameters):
-            names = [parameter.name for parameter in parameters]
-            twice = next(name for name in names if names.count(name) > 1)
+            count = Counter(parameter.name for parameter in parameters)
+            twice = count.most_common(1)[0][0]
             raise InvalidKey(("parameters", twice), "this name is given twice", "rename one")
         conditions = {p.name: conditions_of(p, self._by_name) for p in self.parameters}
         self._check_expressions()
@@ -83,7 +84,8 @@ class Space:
         self._plain = [
             p.name for p in self._order if p.name not in self._rules and p.name not in self._bounds
         ]
-        self._decided_later = [p for p in self._order if p.name not in set(self._plain)]
+        plain = frozenset(self._plain)
+        self._decided_later = [p for p in self._order if p.name not in plain]
         self._constraints = [self._constraint(place) for place in range(len(self.forbidden))]
         self._has_look_alikes = any(len(set(p.values)) < len(p.values) for p in parameters)
         self._lock = threading.Lock()  # numbers must not depend on who asks first
@@ -94,6 +96,8 @@ class Space:
         self._add(self._given({p.name: p.default for p in self.parameters}, None))
         for place, values in enumerate(initial):
             self._add(self._given(values, place))
+        self.fixed = len(self._found)
+        """How many configurations, the first ones, are no draws."""
 
     def __repr__(self) -> str:
         count = "endless" if self.size is None else f"{self.size:,}"
@@ -226,14 +230,14 @@ class Space:
 
     def _all(self) -> list[dict[str, Value]] | None:
         """Every configuration once; None if there are too many."""
-        count = 1
-        for parameter in self._order:
-            if parameter.kind == "real":
-                return None
-            if parameter.name in self._plain:
-                count *= len(parameter.members(parameter.low, parameter.high))
-        if count > LARGEST_COUNTED:
+        if any(parameter.kind == "real" for parameter in self.parameters):
             return None
+        count = 1
+        for name in self._plain:
+            parameter = self._by_name[name]
+            count *= len(parameter.members(parameter.low, parameter.high))
+            if count > LARGEST_COUNTED:
+                return None
         rows: list[dict[str, Value]] = [{}]
         for parameter in self._order:
             rows = list(islice(self._one_longer(rows, parameter), LARGEST_COUNTED + 1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from cunctator.core.certificate import Certificate, Point
-from cunctator.units import finite_or_none, format_duration
+from cunctator.core.certificate import Certificate, Point, PoolPoints
+from cunctator.units import counted, finite_or_none, format_duration
 
 CLOSE = 1.001
 """Bounds on a ratio that differ by less are one number."""
@@ -14,32 +14,51 @@ CLOSE = 1.001
 SLOW, FAST = 0.1, 10.0
 """Bounds on the speed-up that are not worth a sentence, if the lower one is below 1."""
 
-USELESS = 10.0
-HALF = 0.5
-"""An epsilon or a delta from here on is not worth a sentence."""
+USELESS, MOST_CUT_OFF, HALF = 3.0, 0.4, 0.5
+"""An epsilon, a delta or a gamma from here on is not worth a sentence."""
+
+DOUBLE = 1.0
+"""From this epsilon on, people say how many times as fast."""
 
 
 def headline(certificate: Certificate, delta: float | None = None) -> str:
     """One sentence: how close to the best the answer is; `delta` is the most that was asked for."""
     if certificate.optimal:
         return "Every configuration was run to the end: the answer is optimal on this instance set."
-    useful = [p for p in certificate.points if p.epsilon < USELESS and p.delta < HALF]
+    useful = [p for p in certificate.points if p.epsilon < USELESS and p.delta < MOST_CUT_OFF]
+    if certificate.gamma > HALF:
+        useful = []  # hardly anything was looked at
     point = min(useful, key=lambda p: max(p.epsilon, p.delta), default=None)
     if delta is not None:
         within = [p for p in useful if p.delta <= delta]
         point = min(within, key=lambda p: p.epsilon, default=point)
     if point is None:
         return f"With {_percent(certificate.confidence)} confidence, nothing can be certified yet."
-    return f"With {_percent(certificate.confidence)} confidence, {_claim(point)}."
+    claim = _claim(point, certificate.gamma)
+    where = _on_the_set(certificate, ",")
+    return f"With {_percent(certificate.confidence)} confidence{where}, {claim}."
 
 
-def _claim(point: Point) -> str:
-    if point.epsilon > 0:
-        claim = (
-            f"no other configuration is more than {_rounded_up(point.epsilon)} faster on average"
-        )
+def _on_the_set(certificate: Certificate, comma: str = "") -> str:
+    """What is said of a finite set says nothing about other instances."""
+    if certificate.instances is None:
+        return ""
+    return f"{comma} on {'these' if certificate.instances > 1 else 'this'} " + counted(
+        certificate.instances, "instance"
+    )
+
+
+def _claim(point: Point, gamma: float) -> str:
+    whom = "no other configuration is"
+    if gamma > 0:
+        whom = f"less than {_rounded_up(gamma)} of all configurations are"
+    if point.epsilon >= DOUBLE:
+        times = _rounded(1 + point.epsilon, math.ceil)
+        claim = f"{whom} more than {times} times as fast on average"
+    elif point.epsilon > 0:
+        claim = f"{whom} more than {_rounded_up(point.epsilon)} faster on average"
     else:
-        claim = "no other configuration is faster on average"
+        claim = f"{whom} faster on average"
     if point.delta > 0:
         share, cap = _rounded_up(point.delta), format_duration(point.cap)
         claim += f", when at most {share} of this one's runs are cut off at {cap}"
@@ -52,12 +71,16 @@ def versus_default(certificate: Certificate) -> str:
     if certificate.incumbent == 0:
         return "The answer is the default configuration."
     if high <= low * CLOSE:
-        return f"It is {low:.3g} times as fast as the default."
+        return f"It is {low:.3g} times as fast as the default{_on_the_set(certificate)}."
     if math.isinf(low):
         return "The default crashes, and never finishes."
     upper = "" if math.isinf(high) else f" and at most {_rounded(high, math.ceil)}"
     if low >= 1:
-        return f"It is at least {_rounded(low, math.floor)}{upper} times as fast as the default."
+        where = _on_the_set(certificate)
+        least = _rounded(low, math.floor)
+        if least == "1":
+            return f"It is at least as fast as the default{where}."
+        return f"It is at least {least}{upper} times as fast as the default{where}."
     if low < SLOW or high > FAST:
         return "Whether it is faster than the default is not certified yet."
     return (
@@ -79,14 +102,33 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
     low, high = certificate.versus_default
     return {
         "confidence": certificate.confidence,
-        "points": [
-            {"delta": p.delta, "epsilon": p.epsilon, "cap": finite_or_none(p.cap)}
-            for p in certificate.points
-        ],
+        "points": [_point_as_data(point) for point in certificate.points],
         "headline": headline(certificate, delta),
+        "gamma": certificate.gamma,
+        "pools": pools_as_data(certificate),
         "optimal": certificate.optimal,
         "versus_default": {"lower": finite_or_none(low), "upper": finite_or_none(high)},
         "floor": certificate.floor,
+        "instances": certificate.instances,
+    }
+
+
+def _point_as_data(point: Point) -> dict[str, object]:
+    return {"delta": point.delta, "epsilon": point.epsilon, "cap": finite_or_none(point.cap)}
+
+
+def pools_as_data(certificate: Certificate) -> list[dict[str, object]]:
+    """What is certified against each pool, in short."""
+    return [_pool_as_data(pool) for pool in certificate.pools]
+
+
+def _pool_as_data(pool: PoolPoints) -> dict[str, object]:
+    best = min(pool.points, key=lambda p: max(p.epsilon, p.delta), default=None)
+    return {
+        "size": pool.size,
+        "gamma": pool.gamma,
+        "time_share": pool.time_share,
+        "best_point": _point_as_data(best) if best else None,
     }
 
 

@@ -13,18 +13,20 @@ import math
 import queue
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from cunctator.core.certificate import Certificate
 from cunctator.core.scheduler import Scheduler, Standing
-from cunctator.journal import Crash, Journal
+from cunctator.errors import StudyProblem, one_line
+from cunctator.journal import FILE, Crash, Journal
 from cunctator.records import Outcome, Run, Status, StopReason
 from cunctator.scenario import Scenario
 from cunctator.statement import as_data
 from cunctator.target.answers import Answers, Given
-from cunctator.units import finite_or_none
+from cunctator.units import finite_or_none, format_duration
 from cunctator.workers import Execution, Report, Workers
 
 logger = logging.getLogger("cunctator.study")
@@ -39,6 +41,9 @@ PROGRESS_EVERY = 1.0
 
 CERTIFICATE_GROWTH = 1.02
 """How much the charged time must grow before the certificate is compared with its target again."""
+
+WARNINGS_KEPT = 5
+"""What is odd about runs tends to be odd about all of them."""
 
 FIRST_PAIRS = 3
 """If the default crashes on so many pairs, the target or the scenario is broken."""
@@ -70,10 +75,13 @@ class View:
     problem: str
     """What to say about the stop, if there is more to say."""
     spent: Spent
+    budget: Budget
     in_flight: int
     crashed: int
     answer: Standing
     default: Standing
+    compared: tuple[float, float, float]
+    """A cap that both are known to, and the means of answer and default up to it."""
     configuration: dict[str, object]
     certificate: Certificate
     asked_delta: float | None
@@ -83,6 +91,12 @@ class View:
     busy: float
     """Share of the time that slots have been busy, since this process began the study."""
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is anything to recommend: not if the target prevented a result."""
+        broken = (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION)
+        return self.spent.runs > 0 and self.stop not in broken
+
     def as_data(self) -> dict[str, object]:
         """Plain data, for the journal and for JSON."""
         return {
@@ -91,6 +105,7 @@ class View:
             "charged": self.spent.charged,
             "wall": self.spent.wall,
             "runs": self.spent.runs,
+            "budget": {name: finite_or_none(most) for name, most in asdict(self.budget).items()},
             "in_flight": self.in_flight,
             "crashed": self.crashed,
             "incumbent": {
@@ -100,6 +115,10 @@ class View:
                 "mean": finite_or_none(self.answer.mean),
             },
             "default": {"started": self.default.started, "mean": finite_or_none(self.default.mean)},
+            "compared": dict(
+                zip(("cap", "answer", "default"), map(finite_or_none, self.compared), strict=True),
+                exact=self.answer.exact and self.default.exact,
+            ),
             "certificate": as_data(self.certificate, self.asked_delta),
             "own_seconds": self.own_seconds,
             "busy": self.busy,
@@ -124,6 +143,7 @@ class Study:
         self.stop: StopReason | None = None
         self.problem = ""
         self.warnings: list[str] = []
+        self.more_warnings = 0
         self._journal = journal
         self._workers = workers
         self.budget = budget
@@ -137,6 +157,8 @@ class Study:
         self._own_before = time.process_time()
         self._progress_at = 0.0
         self._certify_at = 0.0
+        self._file = journal.directory / FILE
+        self._file_number = self._file.stat().st_ino
 
     def interrupt(self) -> None:
         """Stop asking, call off what runs, keep everything."""
@@ -149,6 +171,7 @@ class Study:
         logger.info("begun after %d runs, %.6g s charged", spent.runs, spent.charged)
         try:
             self._check_budget()
+            self._check_default_again()
             if self.stop is None:
                 self._submit(self._unfinished)
             while self.stop is None:
@@ -184,10 +207,12 @@ class Study:
             stop=self.stop,
             problem=self.problem,
             spent=Spent(self._spent.charged, self._spent.wall, self._spent.runs),
+            budget=self.budget,
             in_flight=len(self._flying),
             crashed=int(testers.crashed.sum()),
             answer=standing(answer),
             default=standing(0),
+            compared=self.scheduler.compared(answer, 0),
             configuration=dict(self.scenario.space.configuration(answer)),
             certificate=certificate,
             asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
@@ -263,6 +288,7 @@ class Study:
                     del self._flying[run.number]
                 else:
                     self._take_report(run, future.result())
+                    self._journal.commit()
 
     def _take_report(self, run: Run, report: Report) -> None:
         del self._flying[run.number]
@@ -272,12 +298,18 @@ class Study:
             self._stop(StopReason.ABORTED, report.details.problem)
             return  # no fault of the configuration: made again when the cause is mended
         details = report.details
+        if report.output:
+            said = " / ".join(report.output.strip().splitlines())
+            details = replace(details, problem=one_line(f"{details.problem}; it printed: {said}"))
         self._journal.add_outcome(run, time.time(), report.status, report.seconds, details)
         self.scheduler.tell(run, Outcome(report.status, report.seconds))
         self._spent.charged += report.seconds
         self._spent.runs += 1
         if report.warning and report.warning not in self.warnings:
-            self.warnings.append(report.warning)
+            if len(self.warnings) < WARNINGS_KEPT:
+                self.warnings.append(report.warning)
+            else:
+                self.more_warnings += 1
             logger.info("warning: %s", report.warning)
         if report.status is Status.SOLVED and details.answer:
             self._check_answer(run, details.answer)
@@ -290,7 +322,7 @@ class Study:
                 details.problem,
             )
             if run.configuration == 0:
-                self._check_default(run, report)
+                self._check_default(run, details.problem)
 
     def _check_answer(self, run: Run, answer: str) -> None:
         execution = self.execution(run)
@@ -300,8 +332,18 @@ class Study:
         contradiction = self._answers.tell(execution.instance, given)
         if contradiction is not None:
             self._stop(StopReason.CONTRADICTION, str(contradiction))
+            # With the outcome, or not at all: nobody may go on as if nothing had been found.
+            self._journal.add_progress(time.time(), self.view().as_data())
 
-    def _check_default(self, run: Run, report: Report) -> None:
+    def _check_default_again(self) -> None:
+        """If all that is known of the default are crashes, as after a kill during the check."""
+        testers = self.scheduler.state.testers
+        crashed = int(testers.crashed[0])
+        if self.stop is None and 0 < crashed == testers.started[0] - testers.in_flight[0]:
+            first_cap = self.scheduler.state.rules.first_cap
+            self._check_default(Run(0, 0, 0, first_cap, 0.0), "as before")
+
+    def _check_default(self, run: Run, problem: str) -> None:
         """If the first run of the default has crashed, see whether it always does.
 
         The search itself would leave it at that: a configuration that crashes is not worth more
@@ -312,13 +354,20 @@ class Study:
         count = self.scenario.instances.count
         pairs = range(1, FIRST_PAIRS if count is None else min(FIRST_PAIRS, count))
         trials = [self.execution(replace(run, pair=pair)) for pair in pairs]
-        reports = [future.result() for future in [self._workers.submit(t) for t in trials]]
+        self._journal.commit()
+        futures = [self._workers.submit(trial) for trial in trials]
+        while wait(futures, timeout=GLANCE).not_done:
+            self._spent.wall = self._wall_before + self._elapsed
+            self._check_budget()
+            if self.stop is not None:
+                return
+        reports = [future.result() for future in futures]
         for other in reports:
             if other.abort:
                 self._stop(StopReason.ABORTED, other.details.problem)
         if all(other.status is Status.CRASHED for other in reports):
-            problem = f"on each of its first {1 + len(trials)} runs: {report.details.problem}"
-            self._stop(StopReason.DEFAULT_CRASHES, problem)
+            times = f"on each of its first {1 + len(trials)} runs"
+            self._stop(StopReason.DEFAULT_CRASHES, f"{times}: {problem}")
 
     def _stop(self, reason: StopReason, problem: str = "") -> None:
         if self.stop is None:
@@ -326,12 +375,12 @@ class Study:
 
     def _check_budget(self) -> None:
         spent, budget = self._spent, self.budget
-        if (
-            spent.charged >= budget.charged
-            or spent.wall >= budget.wall
-            or spent.runs >= budget.runs
-        ):
-            self._stop(StopReason.BUDGET)
+        if spent.charged >= budget.charged:
+            self._stop(StopReason.BUDGET, f"{format_duration(budget.charged)} charged")
+        elif spent.wall >= budget.wall:
+            self._stop(StopReason.BUDGET, f"{format_duration(budget.wall)} on the clock")
+        elif spent.runs >= budget.runs:
+            self._stop(StopReason.BUDGET, f"{budget.runs:,.0f} runs")
 
     def _look(self, progress: Callable[[View], None] | None) -> None:
         """At the clock, the budget and the certificate."""
@@ -342,12 +391,24 @@ class Study:
         if target is not None and self._spent.charged >= self._certify_at:
             self._certify_at = self._spent.charged * CERTIFICATE_GROWTH
             certificate = self.scheduler.certificate()
-            if certificate.epsilon_at(target.delta) <= target.epsilon:
+            if certificate.epsilon_at(target.delta, target.gamma) <= target.epsilon:
                 self._stop(StopReason.CERTIFIED)
         if now >= self._progress_at:
             self._progress_at = now + PROGRESS_EVERY
+            self._check_file()
             view = self.view()
             self._journal.add_progress(time.time(), view.as_data())
             self._journal.commit()
             if progress is not None:
-                progress(view)
+                with suppress(OSError):  # nobody reads it any more, which is no reason to end
+                    progress(view)
+
+    def _check_file(self) -> None:
+        """A file that was deleted takes rows as before, and they are lost."""
+        try:
+            is_there = self._file.stat().st_ino == self._file_number
+        except OSError:
+            is_there = False
+        if not is_there:
+            problem = "the study's journal has vanished"
+            raise StudyProblem(self._file, problem, "restore the folder, then resume")

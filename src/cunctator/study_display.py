@@ -5,27 +5,31 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cunctator.core.scheduler import Standing
 from cunctator.display import printable
 from cunctator.journal import Crash
-from cunctator.statement import floor_note, headline, versus_default
-from cunctator.study import Budget, View
-from cunctator.units import format_duration
+from cunctator.parameters import Value, text_of
+from cunctator.statement import USELESS, floor_note, headline, versus_default
+from cunctator.study import View
+from cunctator.units import counted, format_duration
+
+WORTH_A_SHARE = 5.0
+"""Seconds charged before a share of them is worth telling."""
 
 PLAIN_EVERY = 10.0
 """Seconds between lines if nobody watches."""
 
 
 @contextmanager
-def watched(console: Console, budget: Budget) -> Iterator[Callable[[View], None]]:
+def watched(console: Console) -> Iterator[Callable[[View], None]]:
     """A live display that the yielded function updates; plain lines if this is no terminal."""
     if not console.is_terminal:
         last = [-math.inf]
@@ -33,59 +37,60 @@ def watched(console: Console, budget: Budget) -> Iterator[Callable[[View], None]
         def print_line(view: View) -> None:
             if time.monotonic() - last[0] >= PLAIN_EVERY:
                 last[0] = time.monotonic()
-                console.print(" | ".join(_facts(view, budget)), highlight=False, soft_wrap=True)
+                line = " | ".join(facts(view.as_data()))
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
 
         yield print_line
         return
     with Live(console=console, transient=True, refresh_per_second=4) as live:
-        yield lambda view: live.update(Group(*(Text(line) for line in _facts(view, budget))))
+        yield lambda view: live.update(Group(*(Text(line) for line in facts(view.as_data()))))
 
 
-def _facts(view: View, budget: Budget) -> Iterator[str]:
-    """What is going on, a line each."""
-    spent = view.spent
-    charged = _of(format_duration(spent.charged), budget.charged, format_duration)
-    wall = _of(format_duration(spent.wall), budget.wall, format_duration)
-    runs = _of(f"{spent.runs:,}", budget.runs, lambda most: f"{most:,.0f}")
-    rate = spent.runs / spent.wall if spent.wall else 0.0
+def facts(data: Mapping[str, Any]) -> Iterator[str]:
+    """What is going on, a line each, from a view's data."""
+    budget, rate = data["budget"], data["runs"] / data["wall"] if data["wall"] else 0.0
+    charged = _of(format_duration(data["charged"]), budget["charged"], format_duration)
+    wall = _of(format_duration(data["wall"]), budget["wall"], format_duration)
+    runs = _of(f"{data['runs']:,}", budget["runs"], lambda most: f"{most:,.0f}")
     yield f"{charged} charged, {wall} on the clock, {runs} runs ({rate:.3g} a second)"
-    yield f"slots {view.busy:.0%} busy, {_own(view)}"
-    yield f"answer: configuration {view.answer.configuration}, {_mean(view)}"
-    yield headline(view.certificate, view.asked_delta)
+    yield f"slots {data['busy']:.0%} busy, {_own(data)}"
+    yield f"answer: {_means(data)}"
+    yield data["certificate"]["headline"]
 
 
-def _own(view: View) -> str:
-    crashes = f"{view.crashed:,} crashes"
-    if not view.spent.charged:
+def _own(data: Mapping[str, Any]) -> str:
+    crashes = counted(data["crashed"], "crash", "crashes")
+    if data["charged"] < WORTH_A_SHARE:
         return crashes
-    share = view.own_seconds / view.spent.charged
+    share = data["own_seconds"] / data["charged"]
     return f"{share:.1%} of the charged time for scheduling, {crashes}"
 
 
-def _of(spent: str, most: float, words: Callable[[float], str]) -> str:
-    return spent if math.isinf(most) else f"{spent} of {words(most)}"
+def _of(spent: str, most: float | None, words: Callable[[float], str]) -> str:
+    return spent if most is None else f"{spent} of {words(most)}"
 
 
-def _mean(view: View) -> str:
-    answer, default = view.answer, view.default
-    if answer.configuration == default.configuration:
-        return f"the default, {_so_far(answer)}"
-    return f"{_so_far(answer)}; the default's: {_so_far(default)}"
+def _means(data: Mapping[str, Any]) -> str:
+    """Answer and default, both counted up to the same cap: other means do not compare."""
+    answer, default, compared = data["incumbent"], data["default"], data["compared"]
+    words = f"{_seconds(compared['answer'])} a run ({counted(answer['started'], 'run')})"
+    if answer["index"] == 0:
+        words = f"the default, {words}"
+    else:
+        other = "not yet"
+        if default["started"]:
+            other = f"{_seconds(compared['default'])} ({default['started']:,})"
+        words = f"configuration {answer['index']}, {words}; the default {other}"
+    if compared["exact"]:
+        return words
+    return f"{words}; runs counted up to {format_duration(compared['cap'])}"
 
 
-def _so_far(standing: Standing) -> str:
-    """Runs count up to a cap, so this is no estimate of the mean to the end."""
-    if not standing.started:
-        return "not run yet"
-    words = f"mean {_seconds(standing.mean)} over {standing.started:,} runs"
-    return words if standing.exact else f"{words}, up to {format_duration(standing.known_cap)} each"
+def _seconds(value: float | None) -> str:
+    return "infinity" if value is None else format_duration(value)
 
 
-def _seconds(value: float) -> str:
-    return "infinity" if math.isinf(value) else format_duration(value)
-
-
-def comparison(default: Mapping[str, object], answer: Mapping[str, object]) -> RenderableType:
+def comparison(default: Mapping[str, Value], answer: Mapping[str, Value]) -> RenderableType:
     """Both configurations side by side; what differs stands out."""
     grid = Grid(title="The answer beside the default")
     for heading in ("parameter", "default", "answer"):
@@ -97,20 +102,17 @@ def comparison(default: Mapping[str, object], answer: Mapping[str, object]) -> R
     return grid
 
 
-def _value(settings: Mapping[str, object], name: str) -> str:
-    if name not in settings:
-        return "-"
-    value = settings[name]
-    return f"{value:.6g}" if isinstance(value, float) else printable(str(value))
+def _value(settings: Mapping[str, Value], name: str) -> str:
+    return printable(text_of(settings[name])) if name in settings else "-"
 
 
 def story(view: View, argv: list[str]) -> RenderableType:
     """How it ended, in sentences, with the answer as a command line."""
-    lines = [f"Stopped: {view.stop.value if view.stop else 'not yet'}."]
-    if view.problem:
-        lines.append(printable(view.problem))
-    if view.answer.started:
-        lines.append(f"Answer: configuration {view.answer.configuration}, {_mean(view)}.")
+    data = view.as_data()
+    why = f": {printable(view.problem)}" if view.problem else ""
+    lines = [f"Stopped: {view.stop.value if view.stop else 'not yet'}{why}."]
+    if view.has_answer:
+        lines.append(f"Answer: {_means(data)}.")
         lines.append(headline(view.certificate, view.asked_delta))
         if view.answer.configuration:
             lines.append(versus_default(view.certificate))
@@ -118,17 +120,33 @@ def story(view: View, argv: list[str]) -> RenderableType:
             lines.append(note)
     spent = view.spent
     lines.append(
-        f"{spent.runs:,} runs charged {format_duration(spent.charged)} in"
-        f" {format_duration(spent.wall)}; {_own(view)}."
+        f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
+        f" {format_duration(spent.wall)}; {_own(data)}."
     )
-    if argv:
+    if argv and view.has_answer:
         lines.append(f"Command: {printable(shlex.join(argv))}")
     return Group(*(Text(line) for line in lines))
 
 
+def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The pools of a search without end, from the data of its certificate."""
+    grid = Grid(title="Pools: how far the search has looked")
+    for heading in ("configurations", "best of the space missed", "of time", "certified"):
+        grid.add_column(heading, justify="right")
+    for pool in pools:
+        point = pool["best_point"]
+        certified = "nothing yet"
+        if point is not None and point["epsilon"] < USELESS:
+            certified = f"epsilon {point['epsilon']:.2g} at delta {point['delta']:.2g}"
+        missed = f"{pool['gamma']:.2%} at most" if pool["gamma"] else "none: this is all of it"
+        grid.add_row(f"{pool['size']:,}", missed, f"{pool['time_share']:.0%}", certified)
+    return grid
+
+
 def crash_list(crashes: list[tuple[Crash, list[str]]], total: int) -> RenderableType:
     """Runs that crashed, each with the command that does it again."""
-    lines = [f"{total:,} runs crashed" + (", the first of them:" if total > len(crashes) else ":")]
+    more = ", the first of them:" if total > len(crashes) else ":"
+    lines = [counted(total, "run") + " crashed" + more]
     for crash, argv in crashes:
         lines.append(
             f"  configuration {crash.configuration}, pair {crash.pair}:"

@@ -11,6 +11,7 @@ import fcntl
 import logging
 import math
 import os
+import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,14 +21,19 @@ from pathlib import Path
 from cunctator.announce import announced_compilation
 from cunctator.core.replay import ASKED, replay
 from cunctator.core.scheduler import Scheduler
-from cunctator.errors import StudyProblem
-from cunctator.journal import Journal, create_journal, is_begun, open_journal
+from cunctator.errors import InvalidSetting, StudyProblem
+from cunctator.journal import FILE, Journal, create_journal, is_begun, open_journal
+from cunctator.records import Outcome, Status, StopReason
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.study import Budget, Spent, Study, View, logger
+from cunctator.target.tree import status_fields
 from cunctator.units import parse_duration
 from cunctator.workers import LocalWorkers, Workers
 
 COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
+
+BEGUN = 19
+"""The place of a process's start among its `status_fields`."""
 
 MakeWorkers = Callable[[Scenario, Path], Workers]
 
@@ -58,8 +64,12 @@ def begin_study(
             "folder": str(scenario.path.resolve().parent),
             "created": str(time.time()),
         }
+        copy = directory / COPY
         try:
-            (directory / COPY).write_text(scenario.text, encoding="utf-8")
+            if copy.exists() and copy.read_text(encoding="utf-8") != scenario.text:
+                problem = f"there is another {COPY} in this folder"
+                raise StudyProblem(directory, problem, "give another folder")
+            copy.write_text(scenario.text, encoding="utf-8")
         except OSError as error:
             problem = f"nothing can be written there ({error.strerror})"
             raise StudyProblem(directory, problem, "give another folder") from None
@@ -76,10 +86,21 @@ def resumed_study(
     journal = open_journal(directory, writing=True)
     try:
         scenario = scenario_of(directory, journal)
+        _check_unspoilt(directory, journal)
         with _locked(directory), _opened(scenario, directory, journal, make_workers, more) as study:
             yield study
     finally:
         journal.close()
+
+
+def _check_unspoilt(directory: Path, journal: Journal) -> None:
+    """Some studies cannot be gone on with: what they recorded would mislead the rest."""
+    last = journal.last_progress()
+    stop = str(last[1].get("stop")) if last else ""
+    if stop in (StopReason.DEFAULT_CRASHES.value, StopReason.CONTRADICTION.value):
+        assert last is not None
+        problem = f"it ended because {stop}: {last[1].get('problem')}"
+        raise StudyProblem(directory, problem, "mend that, then begin a new study")
 
 
 def run(scenario: Scenario | str | os.PathLike[str], directory: str | os.PathLike[str]) -> View:
@@ -123,6 +144,17 @@ def answer_of(directory: Path) -> int:
     return int(incumbent["index"])
 
 
+def compile_kernels() -> None:
+    """Make one run of nothing, so that compilation takes none of a study's time on the clock."""
+    scheduler = Scheduler(2, None)
+    run = scheduler.ask()
+    assert run is not None
+    scheduler.tell(run, Outcome(Status.SOLVED, 0.0))
+    scheduler.certificate()
+    scheduler.standing(scheduler.recommend())
+    scheduler.compared(0, 1)
+
+
 @contextmanager
 def _opened(
     scenario: Scenario,
@@ -140,7 +172,10 @@ def _opened(
             first_cap=search.first_cap,
             cutoff=search.cutoff,
             confidence=search.confidence,
+            fixed=scenario.space.fixed,
+            limit=scenario.space.size,
         )
+        compile_kernels()
         events = journal.events()
         unfinished = replay(scheduler, events)
     told = events.status != ASKED
@@ -150,8 +185,8 @@ def _opened(
         wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
         runs=int(told.sum()),
     )
-    budget = _budget(scenario, journal, more)
-    with _logging_to(directory / LOG):
+    budget = _budget(scenario, journal, more, spent.runs)
+    with _logging_to(directory / LOG), _held(directory / FILE, directory):
         workers = make_workers(scenario, directory)
         try:
             yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
@@ -173,12 +208,20 @@ def _logging_to(path: Path) -> Iterator[None]:
         handler.close()
 
 
-def _budget(scenario: Scenario, journal: Journal, more: float) -> Budget:
+def _budget(scenario: Scenario, journal: Journal, more: float, runs: int) -> Budget:
     """What the scenario allows, and all that was added since."""
+    table = scenario.budget
     if more:
+        if table.charged is None and table.wall is None:
+            fix = "this study's budget is a number of runs, which more time does not extend"
+            raise InvalidSetting("--more", f"{more:g}s", fix)
+        if not math.isfinite(more):
+            raise InvalidSetting("--more", more, "expected a finite time")
+        if table.runs is not None and runs >= table.runs:
+            fix = f"its {table.runs:,} runs are spent; change `runs` in {COPY} of the study"
+            raise InvalidSetting("--more", f"{more:g}s", fix)
         journal.extend(time.time(), more)
     more = journal.extended()
-    table = scenario.budget
     return Budget(
         charged=math.inf if table.charged is None else table.charged + more,
         wall=math.inf if table.wall is None else table.wall + more,
@@ -186,11 +229,41 @@ def _budget(scenario: Scenario, journal: Journal, more: float) -> Budget:
     )
 
 
+def _name_of(process: int) -> str:
+    """Names one process for ever: its number, when it began, and its machine; "" if it is gone."""
+    fields = status_fields(process)
+    return f"{process} {fields[BEGUN].decode()} {platform.node()}" if fields else ""
+
+
+def is_driven(directory: Path) -> bool | None:
+    """Whether somebody works on a study; None if that is, or was, another machine's business."""
+    try:
+        name = (directory / LOCK).read_text(encoding="utf-8")
+        process, _, host = name.split(" ", 2)
+        if host != platform.node():
+            return None
+        return _name_of(int(process)) == name
+    except (OSError, ValueError):
+        return False
+
+
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     """Hold the folder; the lock goes with the process that holds it, however that ends."""
+    with _held(directory / LOCK, directory) as handle:
+        os.ftruncate(handle, 0)
+        os.write(handle, _name_of(os.getpid()).encode())
+        try:
+            yield
+        finally:
+            os.ftruncate(handle, 0)
+
+
+@contextmanager
+def _held(path: Path, directory: Path) -> Iterator[int]:
+    """Lock a file; the journal too is locked, since a mere lock file may be deleted."""
     try:
-        handle = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         problem = f"nothing can be written there ({error.strerror})"
         raise StudyProblem(directory, problem, "check the folder's permissions") from None
@@ -203,6 +276,6 @@ def _locked(directory: Path) -> Iterator[None]:
                 "another process is working on this study",
                 "wait for it, or look at it with `cunctator status`",
             ) from None
-        yield
+        yield handle
     finally:
         os.close(handle)

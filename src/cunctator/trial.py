@@ -1,4 +1,4 @@
-"""The trial of a scenario: the default configuration on three instances, for real.
+"""The trial of a scenario: the default on three instances, another configuration on one, for real.
 
 What goes wrong in a study mostly goes wrong in its first run, and it should not take a night to
 find out. Each trial says what happened and, if it failed, whose fault that seems to be.
@@ -6,6 +6,7 @@ find out. Each trial says what happened and, if it failed, whose fault that seem
 
 from __future__ import annotations
 
+import os
 import shlex
 import tempfile
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from rich.text import Text
 from cunctator.display import printable
 from cunctator.records import Status
 from cunctator.scenario import Scenario
-from cunctator.units import format_duration
+from cunctator.units import counted, format_duration
 from cunctator.workers import Execution, LocalWorkers, Report
 
 TRIALS = 3
@@ -30,8 +31,9 @@ OUTPUT_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run of the default configuration."""
+    """One run."""
 
+    configuration: int
     execution: Execution
     argv: list[str]
     report: Report
@@ -43,19 +45,22 @@ class Trial:
 
 
 def check_scenario(scenario: Scenario) -> list[Trial]:
-    """Run the default configuration on the first instances of the stream."""
+    """Run the default on the first instances of the stream, and another one on the first."""
     cap = scenario.search.cutoff or LONGEST_TRIAL
     count = scenario.instances.count
-    pairs = range(TRIALS if count is None else min(TRIALS, count))
+    runs = [(0, pair) for pair in range(TRIALS if count is None else min(TRIALS, count))]
+    if scenario.configurations != 1:
+        runs.append((1, 0))
     trials = []
     with tempfile.TemporaryDirectory(prefix="cunctator-") as folder:
         workers = LocalWorkers(scenario, 1, Path(folder))
         try:
-            for pair in pairs:
+            for number, (configuration, pair) in enumerate(runs):
                 instance, seed = scenario.instances.pair(pair)
-                execution = Execution(pair, scenario.space.default, instance, seed, cap)
+                settings = scenario.space.configuration(configuration)
+                execution = Execution(number, settings, instance, seed, cap)
                 report = workers.submit(execution).result()
-                trials.append(Trial(execution, workers.argv(execution), report))
+                trials.append(Trial(configuration, execution, workers.argv(execution), report))
         finally:
             workers.close()
     return trials
@@ -63,7 +68,8 @@ def check_scenario(scenario: Scenario) -> list[Trial]:
 
 def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
     """What happened, as a table and in sentences."""
-    grid = Grid(title="The default configuration on the first instances")
+    grid = Grid(title="The default configuration, and a random one")
+    grid.add_column("configuration")
     grid.add_column("instance", overflow="fold")
     for heading in ("outcome", "cpu", "wall", "code", "memory", "answer"):
         grid.add_column(heading, justify="right")
@@ -71,7 +77,8 @@ def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
         details = trial.report.details
         code = details.exit_code if details.signal is None else f"signal {details.signal}"
         grid.add_row(
-            Text(printable(trial.execution.instance)),
+            "random" if trial.configuration else "default",
+            Text(printable(_short(trial.execution.instance, scenario))),
             trial.report.status.value if trial.report.status else "-",
             format_duration(details.cpu),
             format_duration(details.wall),
@@ -85,11 +92,22 @@ def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
     return Group(grid, *(Text(line) for line in lines))
 
 
+def _short(instance: str, scenario: Scenario) -> str:
+    """A file as seen from the scenario's folder."""
+    folder = scenario.path.resolve().parent
+    return instance.removeprefix(f"{folder}/") if scenario.instances.are_files else instance
+
+
 def _space_lines(scenario: Scenario) -> list[str]:
-    count = scenario.instances.count
-    pairs = "an endless stream of pairs" if count is None else f"{count:,} instances"
-    number = f"{len(scenario.space.parameters)} parameters, {scenario.configurations:,}"
-    return [f"{number} configurations, {pairs}."]
+    pair_count = scenario.instances.count
+    pairs = "an endless stream of pairs" if pair_count is None else f"{pair_count:,} instances"
+    count = scenario.configurations
+    searched = "pools of configurations that grow" if count is None else f"{count:,} configurations"
+    lines = [f"{counted(len(scenario.space.parameters), 'parameter')}, {searched}, {pairs}."]
+    slots, cpus = scenario.search.workers, os.cpu_count() or 1
+    if slots > cpus:
+        lines.append(f"{slots} slots on {cpus} CPUs: runs will be in each other's way.")
+    return lines
 
 
 def _verdict(trials: list[Trial]) -> list[str]:
@@ -97,20 +115,27 @@ def _verdict(trials: list[Trial]) -> list[str]:
         if trial.is_good:
             continue
         fault = "The scenario's or the machine's" if trial.report.abort else "The target's"
-        lines = [f"{fault} fault, as it seems: {printable(trial.report.details.problem)}"]
+        lines = [f"{fault} fault, it seems: {printable(trial.report.details.problem)}"]
         if trial.argv:
             lines.append(f"Try it by hand: {printable(shlex.join(trial.argv))}")
         output = trial.report.output[-OUTPUT_SHOWN:]
         lines.extend(f"  {printable(line)}" for line in output.splitlines())
         return lines
-    if all(trial.report.status is Status.CAPPED for trial in trials):
-        return ["No run ended within its cap: check the cutoff, or give easier instances."]
-    return ["All is well."]
+    command = [f"The first was: {printable(shlex.join(trials[0].argv))}"] if trials[0].argv else []
+    capped = sum(trial.report.status is Status.CAPPED for trial in trials)
+    if capped == len(trials):
+        line = "No run ended within its cap: check the cutoff, or give easier instances."
+        return [*command, line]
+    if capped:
+        line = f"{counted(capped, 'run')} did not end before the cutoff; else all is well."
+        return [*command, line]
+    return [*command, "All is well."]
 
 
 def _reach(scenario: Scenario, trials: list[Trial]) -> list[str]:
     """How far the budget goes, from the little that is known."""
-    mean = sum(trial.report.seconds for trial in trials) / len(trials)
+    defaults = [trial.report.seconds for trial in trials if trial.configuration == 0]
+    mean = sum(defaults) / len(defaults)
     table, slots = scenario.budget, scenario.search.workers
     seconds = [table.charged] if table.charged is not None else []
     if table.wall is not None:
@@ -120,8 +145,15 @@ def _reach(scenario: Scenario, trials: list[Trial]) -> list[str]:
     runs = min(seconds) / mean
     if table.runs is not None:
         runs = min(runs, table.runs)
-    return [
+    reach = (
         f"The default takes {format_duration(mean)} on average here: the budget is worth some"
-        f" {runs:,.0f} such runs, {runs / scenario.configurations:,.0f} for each configuration;"
-        " bad configurations get far fewer, good ones more."
-    ]
+        f" {runs:,.0f} such runs"
+    )
+    if scenario.configurations is None:
+        return [f"{reach}."]
+    count = scenario.instances.count
+    if count is not None and runs >= count * scenario.configurations:
+        return [f"{reach}; running everything once takes {count * scenario.configurations:,}."]
+    each = runs / scenario.configurations
+    fewer = "bad configurations get far fewer, good ones more"
+    return [f"{reach}, {each:,.0f} for each configuration; {fewer}."]

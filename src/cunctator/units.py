@@ -1,6 +1,7 @@
 """Times and sizes as people write them; seconds as floats and bytes as integers in code.
 
-Times: `250ms`, `90s`, `15m`, `2h`, `3d`. Sizes: `500MB`, `2GB` (powers of ten), `2GiB` (of two).
+Times: `250ms`, `90s`, `15m` or `15min`, `2h`, `3d`. Sizes: `500MB`, `2GB` (powers of ten), `2GiB`
+(of two).
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ BYTES = {
     "GIB": 2**30,
     "TIB": 2**40,
 }
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 
 
 def parse_duration(text: str, setting: str) -> float:
     """Seconds of a duration such as `90s`, `1.5h` or `30` (seconds)."""
-    match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|s|m|h|d|)\s*", text.lower())
+    match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|s|m|min|h|d|)\s*", text.lower())
     try:
         if match:
             return float(match[1]) * SECONDS[match[2]]
@@ -37,7 +38,7 @@ def parse_duration(text: str, setting: str) -> float:
 
 def format_duration(seconds: float) -> str:
     """A duration for people: the largest unit that keeps it above two, to three figures."""
-    for unit in ("d", "h", "m"):
+    for unit in ("d", "h", "min"):
         if abs(seconds) >= 2 * SECONDS[unit]:
             number = seconds / SECONDS[unit]
             return f"{number:,.0f} {unit}" if abs(number) >= 100 else f"{number:.3g} {unit}"
@@ -52,6 +53,11 @@ def parse_size(text: str, setting: str) -> int:
     if match and match[2] in BYTES:
         return round(float(match[1]) * BYTES[match[2]])
     raise InvalidSetting(setting, text, "expected a size with its unit, such as 500MB or 2GB")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things, such as `1 run` or `12,000 runs`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def finite_or_none(number: float) -> float | None:

@@ -1,16 +1,16 @@
 """The answer against the default on other instances than those it was found on.
 
-Both are run on the same pairs, to the cutoff. The speed-up is the ratio of their mean runtimes;
-its interval comes from resampling pairs, not runs, so that what makes an instance hard for both
-cancels out.
+Both are run on the same pairs, to the cutoff, every instance equally often. The speed-up is the
+ratio of their mean runtimes; its interval comes from resampling instances, not runs: what makes an
+instance hard for both cancels out, and runs of one instance with other seeds are no new instances.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,41 +19,60 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cunctator.errors import InvalidSetting
+from cunctator.batch import completed, new_answer
+from cunctator.errors import InvalidScenario, InvalidSetting
+from cunctator.instances import Instances
 from cunctator.records import Status
 from cunctator.scenario import Scenario
+from cunctator.target.answers import Answers
 from cunctator.units import finite_or_none, format_duration
-from cunctator.workers import Execution, LocalWorkers, Report
+from cunctator.workers import Execution, LocalWorkers, Report, Workers
 
 RESAMPLES = 10_000
-MOST_PAIRS = 100
-"""Of an endless stream, unless told otherwise."""
+PAIRS = 100
+"""At least so many of an endless stream, unless told otherwise."""
+
+FEWEST_PAIRS = 2
+"""Fewer are not worth a report, if it is interrupted."""
+
+Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Validation:
     """Runtimes of both on the same pairs; infinite for a crash."""
 
     configuration: int
+    pairs: tuple[tuple[str, int], ...]
+    """Instance and seed."""
     default: NDArray[np.float64]
     answer: NDArray[np.float64]
     capped: tuple[int, int]
     crashed: tuple[int, int]
     confidence: float
+    interrupted: bool = False
+    """Whether it ended early. Runs under way then are left out, and long ones likelier to be so."""
 
     @property
     def speed_up(self) -> float:
         """Mean of the default over mean of the answer."""
         return _ratio(self.default.mean(), self.answer.mean())
 
-    @property
+    @cached_property
+    def instances(self) -> int:
+        """How many different ones there are."""
+        return len({instance for instance, _ in self.pairs})
+
+    @cached_property
     def interval(self) -> tuple[float, float]:
-        """Of the speed-up, at the given confidence: percentiles over resampled pairs."""
-        if any(self.crashed) or self.default.size < 2:
+        """Of the speed-up, at the given confidence: percentiles over resampled instances."""
+        if any(self.crashed) or self.instances < 2:
             return 0.0, math.inf
+        _, group = np.unique([instance for instance, _ in self.pairs], return_inverse=True)
+        default, answer = np.bincount(group, self.default), np.bincount(group, self.answer)
         random = np.random.default_rng(0)
-        rows = random.integers(self.default.size, size=(RESAMPLES, self.default.size))
-        ratios = self.default[rows].mean(axis=1) / self.answer[rows].mean(axis=1)
+        rows = random.integers(self.instances, size=(RESAMPLES, self.instances))
+        ratios = default[rows].sum(axis=1) / answer[rows].sum(axis=1)
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(ratios, [tail, 1 - tail])
         return float(low), float(high)
@@ -63,7 +82,8 @@ class Validation:
         low, high = self.interval
         return {
             "configuration": self.configuration,
-            "pairs": int(self.default.size),
+            "pairs": [{"instance": instance, "seed": seed} for instance, seed in self.pairs],
+            "instances": self.instances,
             "speed_up": finite_or_none(self.speed_up),
             "interval": [low, finite_or_none(high)],
             "confidence": self.confidence,
@@ -71,6 +91,7 @@ class Validation:
             "answer": [finite_or_none(seconds) for seconds in self.answer.tolist()],
             "capped": list(self.capped),
             "crashed": list(self.crashed),
+            "interrupted": self.interrupted,
         }
 
 
@@ -78,53 +99,96 @@ def validate(
     scenario: Scenario,
     configuration: int,
     folder: Path,
-    most: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    count: int | None = None,
+    cutoff: float | None = None,
+    progress: Progress | None = None,
 ) -> Validation:
-    """Run the default and a configuration on the test instances; `folder` is for generated ones."""
+    """Run the default and a configuration on the test instances; `folder` is for generated ones.
+
+    Whoever interrupts it gets what there is, if that is two pairs or more.
+    """
     instances = scenario.test_instances
     if instances is None:
-        fix = "add a table [test_instances] to the scenario"
-        raise InvalidSetting("test_instances", None, fix)
-    pairs = most or MOST_PAIRS
-    if instances.count is not None:
-        pairs = min(pairs if most else instances.count, instances.count)
-    cap = scenario.search.cutoff
+        problem = "there are no test instances"
+        fix = "add a table [test_instances], like [instances]"
+        raise InvalidScenario(scenario.path, None, "test_instances", problem, fix)
+    pairs = [instances.even_pair(place) for place in range(_pair_count(instances, count))]
+    cap = cutoff or scenario.search.cutoff
     if cap is None:
-        raise InvalidSetting("cutoff", None, "runs must end: give a cutoff in the scenario")
+        problem, fix = "there is none, and runs must end", "give --cutoff, e.g. --cutoff 60s"
+        raise InvalidScenario(scenario.path, None, "cutoff", problem, fix)
     workers = LocalWorkers(scenario, scenario.search.workers, folder, instances)
+    both = [scenario.space.configuration(index) for index in (0, configuration)]
+    executions = [
+        Execution(2 * place + side, settings, instance, seed, cap)
+        for place, (instance, seed) in enumerate(pairs)
+        for side, settings in enumerate(both)
+    ]
+    reports: dict[int, Report] = {}
+    interrupted = False
     try:
-        futures: list[Future[Report]] = []
-        for pair in range(pairs):
-            instance, seed = instances.pair(pair)
-            for index in (0, configuration):
-                settings = scenario.space.configuration(index)
-                execution = Execution(len(futures), settings, instance, seed, cap)
-                futures.append(workers.submit(execution))
-        reports = []
-        for future in futures:
-            reports.append(future.result())
-            if progress is not None:
-                progress(len(reports), len(futures))
+        _run_all(workers, executions, reports, progress)
+    except KeyboardInterrupt:
+        if len(_complete(reports)) < FEWEST_PAIRS:
+            raise
+        interrupted = True
     finally:
         workers.close()
-    return _summed_up(scenario, configuration, reports)
+    confidence = scenario.search.confidence
+    return _summed_up(confidence, configuration, pairs, cap, reports, interrupted)
 
 
-def _summed_up(scenario: Scenario, configuration: int, reports: list[Report]) -> Validation:
-    cap = scenario.search.cutoff or math.inf
-    sides = reports[0::2], reports[1::2]
-    for report in reports:
+def _run_all(
+    workers: Workers,
+    executions: list[Execution],
+    reports: dict[int, Report],
+    progress: Progress | None,
+) -> None:
+    """Fill in reports as they come in; ends at the first run that cannot be made."""
+    answers = Answers({})
+    for execution, report in completed(workers, executions):
         if report.abort:
             raise InvalidSetting("target", report.details.problem, "it cannot be run")
+        fix = "find out which of the two is wrong: a wrong answer is no fast one"
+        new_answer(answers, workers, execution, report, fix)
+        reports[execution.number] = report
+        if progress is not None:
+            progress(len(reports), len(executions))
+
+
+def _complete(reports: dict[int, Report]) -> list[int]:
+    """Places of the pairs that both have run."""
+    return sorted(number // 2 for number in reports if number % 2 and number - 1 in reports)
+
+
+def _pair_count(instances: Instances, asked: int | None) -> int:
+    """Unless told otherwise all of a finite set, or a whole number of rounds of 100 or more."""
+    if instances.count is not None:
+        return min(asked or instances.count, instances.count)
+    round_size = len(instances.names) or 1
+    return asked or math.ceil(PAIRS / round_size) * round_size
+
+
+def _summed_up(
+    confidence: float,
+    configuration: int,
+    pairs: list[tuple[str, int]],
+    cap: float,
+    reports: dict[int, Report],
+    interrupted: bool,
+) -> Validation:
+    places = _complete(reports)
+    sides = [reports[2 * place] for place in places], [reports[2 * place + 1] for place in places]
     default, answer = (np.array([_seconds(report, cap) for report in side]) for side in sides)
     return Validation(
         configuration,
+        tuple(pairs[place] for place in places),
         default,
         answer,
         capped=_count(sides, Status.CAPPED),
         crashed=_count(sides, Status.CRASHED),
-        confidence=scenario.search.confidence,
+        confidence=confidence,
+        interrupted=interrupted,
     )
 
 
@@ -141,7 +205,9 @@ def _seconds(report: Report, cap: float) -> float:
 
 def validation_table(validation: Validation) -> RenderableType:
     """Both side by side, and a sentence."""
-    grid = Grid(title=f"On {validation.default.size:,} test instances")
+    runs, instances = validation.default.size, validation.instances
+    title = f"On {instances:,} test instance{'s' if instances != 1 else ''}"
+    grid = Grid(title=title if runs == instances else f"{title}, {runs:,} runs each")
     grid.add_column("")
     for heading in ("mean", "median", "longest", "cut off", "crashed"):
         grid.add_column(heading, justify="right")
@@ -159,11 +225,20 @@ def validation_table(validation: Validation) -> RenderableType:
     low, high = validation.interval
     sentence = "Runs crashed, so there is no speed-up to speak of."
     if not any(validation.crashed):
-        sentence = (
-            f"Speed-up {validation.speed_up:.3g}: between {low:.3g} and {high:.3g} with"
-            f" {100 * validation.confidence:.6g}% confidence, by resampling pairs."
-        )
+        sentence = f"Speed-up {validation.speed_up:.3g}"
+        if validation.instances > 1:
+            sentence += (
+                f": between {low:.3g} and {high:.3g} with {100 * validation.confidence:.6g}%"
+                " confidence, by resampling instances"
+            )
+        sentence += _verdict(low, high)
     return Group(grid, Text(sentence))
+
+
+def _verdict(low: float, high: float) -> str:
+    if low > 1:
+        return "."
+    return ": it is slower." if high < 1 else ". That does not show which is faster."
 
 
 def _words(seconds: float) -> str:

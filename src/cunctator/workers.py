@@ -8,18 +8,20 @@ do nothing but wait for them.
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import signal
+import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from cunctator.errors import CunctatorError
-from cunctator.instances import Instances
+from cunctator.instances import CalledOff, Instances, sweep_parts
 from cunctator.journal import Details
 from cunctator.parameters import Value
 from cunctator.records import Status
@@ -28,13 +30,24 @@ from cunctator.target.command import Command
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost
 
-WALL_FACTOR, WALL_EXTRA = 10.0, 1.0
-"""With the objective cpu, a run may take so many times its cap on the clock, and a little more: a
-target that sleeps or waits uses no CPU time, and must end all the same."""
+IDLE_FACTOR, IDLE_EXTRA = 10.0, 1.0
+"""With the objective cpu, a run may be idle for so many times its cap on the clock, and a little
+more: a target that sleeps or waits uses no CPU time, and must end all the same."""
+
+WALL_FACTOR, WALL_EXTRA = 100.0, 10.0
+"""The same for a target that is ready to run but hardly ever gets a CPU."""
 
 TRIES = 3
 """How often a run is begun if something else kills it, or its supervisor. Who that was cannot be
-known; a machine short of memory is likelier than a target that kills itself."""
+known; a machine short of memory is likelier than a target that kills itself. All tries are charged,
+or else a target that kills itself would get them for nothing."""
+
+KILLED = "something killed a run (SIGKILL) or its supervisor; it was made again, all tries count"
+
+LOST = (
+    f"the process that supervised it was lost in each of {TRIES} tries: the target kills or hangs"
+    " its parent, or the machine is short of memory"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +114,10 @@ class LocalWorkers:
         self._command = Command.from_scenario(scenario)
         self._instances = instances or scenario.instances
         self._instance_folder = instance_folder
+        self._making: dict[str, threading.Lock] = {}
+        """One for each instance that a generator is to make: one slot does, the others wait."""
+        if self._instances.generator is not None:
+            sweep_parts(instance_folder)
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="slot")
         self._supervisors = [Supervisor() for _ in range(slots)]
         self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
@@ -120,23 +137,28 @@ class LocalWorkers:
         """Leave nothing behind."""
         self.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for supervisor in self._supervisors:
-            supervisor.close()
+        with ThreadPoolExecutor(self.slots) as closing:  # each may take its time
+            list(closing.map(Supervisor.close, self._supervisors))
 
     def argv(self, execution: Execution) -> list[str]:
         """The command line of an execution, for people; empty if the target is a function."""
         if self._scenario.target.function is not None:
             return []
-        return self._command.argv(
-            execution.configuration, execution.instance, execution.seed, execution.cap
-        )
+        instance = self._instances.located(execution.instance, self._instance_folder)
+        return self._command.argv(execution.configuration, instance, execution.seed, execution.cap)
 
     def _run(self, execution: Execution) -> Report:
         supervisor = self._idle.get()
         begun = time.monotonic()
         try:
-            request = self._request(execution)
-            return self._report(execution, self._measure(supervisor, request))
+            instance = self._locate(supervisor, execution.instance)
+            tries = _tries(supervisor, self._request(execution, instance))
+            report = self._report(execution, tries)
+            if report.status is Status.CRASHED and not report.abort:
+                self._instances.check(instance)
+            return report
+        except CalledOff:
+            return Report(None, 0.0, Details(0.0, 0.0, Ending.STOPPED.value))
         except CunctatorError as error:
             # An instance that has vanished, a generator that fails: no fault of a configuration.
             details = Details(0.0, 0.0, Ending.FAILED_TO_START.value, problem=str(error))
@@ -145,19 +167,17 @@ class LocalWorkers:
             self.busy_seconds += time.monotonic() - begun
             self._idle.put(supervisor)
 
-    def _measure(self, supervisor: Supervisor, request: Request) -> Measurement:
-        for _ in range(TRIES - 1):
-            try:
-                measurement = supervisor.run(request)
-            except SupervisorLost:
-                continue
-            if measurement.ending is not Ending.EXITED or measurement.signal != signal.SIGKILL:
-                return measurement
-        return supervisor.run(request)
+    def _locate(self, supervisor: Supervisor, instance: str) -> str:
+        """What the target is given; a generator is run by this supervisor, once at a time."""
+        if self._instances.generator is None:
+            return self._instances.locate(instance, self._instance_folder)
+        with self._making.setdefault(instance, threading.Lock()):
+            return self._instances.locate(
+                instance, self._instance_folder, lambda request: _tries(supervisor, request)[-1]
+            )
 
-    def _request(self, execution: Execution) -> Request:
+    def _request(self, execution: Execution, instance: str) -> Request:
         scenario = self._scenario
-        instance = self._instances.locate(execution.instance, self._instance_folder)
         target: tuple[str, ...] | Call
         if scenario.target.function is not None:
             settings = dict(execution.configuration)
@@ -168,26 +188,57 @@ class LocalWorkers:
                 self._command.argv(execution.configuration, instance, execution.seed, execution.cap)
             )
         is_cpu = scenario.search.objective == "cpu"
-        wall_cap = WALL_FACTOR * execution.cap + WALL_EXTRA if is_cpu else execution.cap
+        cap = execution.cap
         return Request(
             target,
-            execution.cap,
+            cap,
             scenario.search.objective,
-            wall_cap,
+            wall_cap=WALL_FACTOR * cap + WALL_EXTRA if is_cpu else cap,
+            idle_cap=IDLE_FACTOR * cap + IDLE_EXTRA if is_cpu else math.inf,
             memory=scenario.target.memory,
             directory=os.fspath(scenario.directory),
         )
 
-    def _report(self, execution: Execution, measurement: Measurement) -> Report:
-        is_cpu = self._scenario.search.objective == "cpu"
-        seconds = measurement.cpu if is_cpu else measurement.wall
-        if measurement.ending is Ending.STOPPED:
-            return Report(None, seconds, _details(measurement))
-        verdict = self._command.judge(measurement, execution.cap)
-        details = _details(measurement, verdict.answer, verdict.reported, verdict.problem)
-        return Report(
-            verdict.status, seconds, details, verdict.warning, verdict.abort, verdict.output
+    def _report(self, execution: Execution, tries: list[Measurement]) -> Report:
+        """The last try says what came of it; all of them are charged."""
+        cpu, wall = (
+            sum(each) for each in zip(*((one.cpu, one.wall) for one in tries), strict=True)
         )
+        seconds = cpu if self._scenario.search.objective == "cpu" else wall
+        total = replace(tries[-1], cpu=cpu, wall=wall)
+        if total.ending is Ending.STOPPED:
+            return Report(None, seconds, _details(total))
+        verdict = self._command.judge(tries[-1], execution.cap)
+        status = verdict.status
+        if status is Status.SOLVED and seconds > execution.cap:
+            status = Status.CAPPED
+        answer = verdict.answer if status is Status.SOLVED else None
+        details = _details(total, answer, verdict.reported, verdict.problem)
+        warning = verdict.warning or (KILLED if len(tries) > 1 else "")
+        return Report(status, seconds, details, warning, verdict.abort, verdict.output)
+
+
+def _tries(supervisor: Supervisor, request: Request) -> list[Measurement]:
+    """Make a run, again if it or its supervisor is killed; all that was measured.
+
+    What a lost run has used is not known: time on the clock stands for it. If a supervisor has
+    never answered anything, the machine is to blame, and SupervisorLost is raised.
+    """
+    tries: list[Measurement] = []
+    while len(tries) < TRIES:
+        begun = time.monotonic()
+        try:
+            made = supervisor.run(request)
+        except SupervisorLost:
+            if len(tries) == TRIES - 1 and not supervisor.has_answered:
+                raise
+            took = min(time.monotonic() - begun, request.longest_wall)
+            made = Measurement(Ending.LOST, cpu=min(took, request.cap), wall=took, problem=LOST)
+        tries.append(made)
+        is_killed = made.ending is Ending.EXITED and made.signal == signal.SIGKILL
+        if not is_killed and made.ending is not Ending.LOST:
+            break
+    return tries
 
 
 def _details(

@@ -157,8 +157,8 @@ def refused(*arguments, code=2, words=()):
 def test_what_is_wrong_is_said_in_one_line(folder):
     path = folder / "scenario.toml"
     refused("run", folder / "missing.toml", words=["missing.toml"])
-    refused("resume", folder, words=["this is no study"])
-    refused("status", folder, words=["this is no study"])
+    refused("resume", folder, words=["this is not a study"])
+    refused("status", folder, words=["this is not a study"])
     path.write_text(SCENARIO.replace("{speed}", "{sped}"))
     refused("run", path, words=["scenario.toml, line", "sped"])
     path.write_text(SCENARIO.replace('"{python}"', '"no-such-program"'))

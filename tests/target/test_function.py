@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import time
 import uuid
 
 import pytest
 from hostility import MARK, marked
 
-from cunctator.target.function import InvalidFunction, load_function
+from cunctator.target.function import InvalidFunction, load_function, load_in_time
 from cunctator.target.process import Call, Ending, Request
 from cunctator.target.supervisor import Supervisor
 
@@ -48,6 +50,12 @@ def test_answers(supervisor, answer, code):
     assert is_odd == (answer not in (None, True, False))
 
 
+@pytest.mark.parametrize(("name", "code"), [("closes", 0), ("closes_and_fails", 1)])
+def test_closed_streams_are_no_crash(supervisor, name, code):
+    measurement = supervisor.run(call(name))
+    assert measurement.ending is Ending.EXITED and measurement.exit_code == code
+
+
 def test_exceptions_are_shown(supervisor):
     measurement = supervisor.run(call("fails"))
     assert measurement.exit_code == 1
@@ -80,6 +88,22 @@ def test_import_is_not_charged():
     with Supervisor() as supervisor:
         measurement = supervisor.run(call("hostile.slow_import:nothing"))
         assert measurement.exit_code == 0 and measurement.cpu < 0.1
+
+
+def test_an_import_that_hangs_is_given_up(monkeypatch):
+    monkeypatch.setattr("cunctator.target.function.LONGEST_IMPORT", 0.3)
+    with pytest.raises(InvalidFunction, match="it took more than"):
+        load_in_time("hostile.endless_import:nothing")
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_threads_of_a_module_do_not_delay_the_end():
+    with Supervisor() as supervisor:
+        assert supervisor.run(call("hostile.threaded_import:nothing")).exit_code == 0
+        worker = supervisor._worker
+        begun = time.monotonic()
+    assert worker._process.returncode == 0 and time.monotonic() - begun < 5
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import statistics
+import subprocess
 import sys
 import threading
 import uuid
@@ -62,6 +63,36 @@ def test_sleeper_is_ended_by_the_wall_clock(supervisor, mark):
     assert measurement.ending is Ending.WALL
     assert 0.2 <= measurement.wall <= 0.2 + SOON + 10 * late.worst
     assert measurement.cpu < 0.2 and measurement.overshoot == 0.0
+
+
+def test_sleeper_is_ended_for_being_idle(supervisor, mark):
+    with Lateness() as late:
+        measurement = supervisor.run(request("sleeper", mark=mark, cap=0.5, idle_cap=0.3))
+    assert measurement.ending is Ending.WALL
+    assert 0.3 <= measurement.idle <= measurement.wall <= 0.5 + SOON + 10 * late.worst
+
+
+def test_starved_target_is_not_idle(supervisor, mark):
+    """Others leave it next to nothing of its CPU, but it is always ready to run."""
+    cpu = min(os.sched_getaffinity(0))
+    script = f"import os; os.sched_setaffinity(0, [{cpu}]); os.nice({{}})\nwhile True: pass"
+    python = (sys.executable, "-S", "-E", "-c")
+    others = [subprocess.Popen([*python, script.format(0)]) for _ in range(8)]
+    try:
+        target = (*python, script.format(19))
+        measurement = supervisor.run(Request(target, cap=50.0, wall_cap=1.5, idle_cap=0.5))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert measurement.ending is Ending.WALL and measurement.wall >= 1.5
+    assert measurement.cpu < 0.5 and measurement.idle < 0.5
+
+
+def test_work_with_pauses_is_idle_in_them_at_most(supervisor, mark):
+    measurement = supervisor.run(request("pauses", "0.2", mark=mark, cap=10.0, idle_cap=5.0))
+    assert measurement.ending is Ending.EXITED and measurement.exit_code == 0
+    assert measurement.idle < measurement.wall - 0.2
 
 
 def test_wall_clock_as_objective(supervisor, mark):
@@ -129,6 +160,25 @@ def test_memory_within_the_limit(supervisor, mark):
     measurement = supervisor.run(Request(target, cap=10.0, memory=200 << 20))
     assert measurement.ending is Ending.EXITED and measurement.exit_code == 0
     assert 60 << 20 < measurement.peak_memory < 200 << 20
+
+
+def test_shared_memory_counts_once(supervisor, mark):
+    measurement = supervisor.run(request("shared", mark=mark, cap=10.0, memory=200 << 20))
+    assert measurement.ending is Ending.EXITED and measurement.exit_code == 0
+    assert 60 << 20 < measurement.peak_memory < 200 << 20
+
+
+def test_output_into_a_file_and_its_limit(supervisor, tmp_path):
+    file = tmp_path / "printed"
+    target = (sys.executable, "-S", "-E", "-c", "print('x' * 99)")
+    measurement = supervisor.run(Request(target, cap=10.0, printed=str(file)))
+    assert file.read_bytes() == b"x" * 99 + b"\n" and measurement.stdout == b""
+    flood = ("/bin/cat", "/dev/zero")
+    wanted = Request(flood, cap=10.0, printed=str(file), largest_file=10**6)
+    measurement = supervisor.run(wanted)
+    assert measurement.signal == signal.SIGXFSZ and file.stat().st_size == 10**6
+    lost = supervisor.run(Request(target, cap=10.0, printed=str(tmp_path / "no" / "folder")))
+    assert lost.ending is Ending.FAILED_TO_START and "no/folder" in lost.problem
 
 
 def test_address_space_is_not_memory(supervisor, mark):

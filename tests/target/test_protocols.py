@@ -107,7 +107,22 @@ def test_irace_is_called_by_position_with_formats():
 def test_result_lines(protocol, line, status, answer, reported):
     verdict = judged(protocol, f"c noise\n{line}\nc more noise\n")
     assert (verdict.status, verdict.answer, verdict.reported) == (status, answer, reported)
-    assert not verdict.abort and not verdict.warning
+    # A second was measured under a cap of ten: whoever speaks of a timeout has another clock.
+    assert not verdict.abort and bool(verdict.warning) == (status is Status.CAPPED)
+
+
+def test_a_timeout_long_before_the_cap_is_odd():
+    line = "Result for ParamILS: TIMEOUT, 10, 0, 0, 7"
+    verdict = judged("smac", line)
+    assert verdict.status is Status.CAPPED and "1 s were measured" in verdict.warning
+    assert judged("smac", line, wall=9.9).warning == ""
+
+
+def test_a_starved_run_is_capped_with_a_warning():
+    for idle, expected in ((1.0, True), (99.0, False)):
+        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=idle)
+        assert verdict.status is Status.CAPPED
+        assert ("overloaded" in verdict.warning) == expected
 
 
 @pytest.mark.parametrize(
@@ -195,7 +210,9 @@ def test_abort_stops_the_study(protocol, output):
         ("", 0, Status.CRASHED, "expected one or two numbers"),
         ("time: 3", 0, Status.CRASHED, "expected one or two numbers"),
         ("1 -1", 0, Status.CRASHED, "a time of -1 s was reported"),
-        ("nan", 0, Status.CRASHED, "a time of nan s was reported"),
+        ("nan", 0, Status.CRASHED, "the cost is no number"),
+        ("nan 0.1", 0, Status.CRASHED, "the cost is no number"),
+        ("1 nan", 0, Status.CRASHED, "a time of nan s was reported"),
         ("1.2 1.2", 1, Status.CRASHED, "exit code 1; success is 0"),
     ],
 )
@@ -218,6 +235,7 @@ def test_runners_of_irace(output, exit_code, status, problem):
         ("status=TIMEOUT;runtime=10", Status.CAPPED, 10.0, ""),
         ("status=TIMEOUT;runtime=1", Status.CRASHED, 1.0, "TIMEOUT after 1 s"),
         ("cost=1;runtime=x", Status.CRASHED, None, "'x' was reported"),
+        ("cost=nan;runtime=1", Status.CRASHED, None, "the cost is no number"),
     ],
 )
 def test_scripts_of_smac3(output, status, reported, problem):

@@ -26,8 +26,10 @@ from cunctator.target.channel import (
     request_message,
 )
 from cunctator.target.folder import remove_folder
+from cunctator.target.owner import is_gone, owner
 from cunctator.target.process import Call, Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost, _Worker
+from cunctator.target.sweep import sweep_stale
 
 TRUE = Request(("/bin/true",), cap=10.0)
 
@@ -68,6 +70,101 @@ def test_killed_driver_leaves_nothing(mark, method, tmp_path):
     assert groups(names) == []
 
 
+@pytest.mark.parametrize("function", ["", "hostile.endless_import:nothing"])
+def test_stopped_or_importing_supervisors_end_with_their_driver(mark, tmp_path, function):
+    environment = {**os.environ, MARK: mark, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, str(HOSTILE / "driver.py"), "processes", function]
+    with subprocess.Popen(command, env=environment) as driver:
+        wait_until(lambda: len(marked(mark)) == (3 if function else 7))
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+        if function:
+            time.sleep(0.3)  # by now they import it
+        else:
+            for supervisor in supervisors_of(tmp_path):
+                os.kill(supervisor, signal.SIGSTOP)
+        driver.kill()
+    wait_until(lambda: not marked(mark))
+    wait_until(lambda: not any(tmp_path.iterdir()))
+
+
+@pytest.mark.parametrize("method", ["cgroup", "processes"])
+def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeypatch):
+    environment = {**os.environ, MARK: mark, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, str(HOSTILE / "driver.py"), method]
+    with subprocess.Popen(command, env=environment) as driver:
+        wait_until(lambda: len(marked(mark)) == 7)
+        found = supervisors_of(tmp_path)
+        for process in (driver.pid, *found):
+            os.kill(process, signal.SIGSTOP)
+        for process in (driver.pid, *found):
+            os.kill(process, signal.SIGKILL)
+    names = [path.name for path in tmp_path.iterdir()]
+    wait_until(lambda: len(marked(mark)) == 2)  # the first process of each dies by itself
+    others = ["cunctator-notes", f"cunctator-{'0' * 16}-{owner()}", f"cunctator-{'0' * 16}-x"]
+    for name in others:
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Supervisor() as supervisor:
+        supervisor._methods = (method,)
+        assert supervisor.run(TRUE).exit_code == 0
+        wait_until(lambda: not marked(mark))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+    assert len(names) == 2 and groups(names) == []
+
+
+def test_groups_whose_folder_is_gone_are_swept_too(tmp_path):
+    here, number, start = owner().split("-")
+    above = own_folder()
+    names = [f"cunctator-{'0' * 16}-{here}-{number}-{int(start) + more}" for more in (0, 1)]
+    if above is None or not os.access(above, os.W_OK):
+        pytest.skip("no control group can be made here")
+    for name in names:
+        (above / name).mkdir()
+    sweep_stale(tmp_path)
+    kept = groups(names)
+    (above / names[0]).rmdir()
+    assert kept == [above / names[0]]
+
+
+def supervisors_of(folder) -> list[int]:
+    """Whose temporary folders are in a folder."""
+    return [int(path.name.split("-")[3]) for path in folder.iterdir()]
+
+
+def test_only_those_are_gone_who_were_here():
+    here, number, start = owner().split("-")
+    assert not is_gone(owner())
+    assert is_gone(f"{here}-{number}-{int(start) + 1}")
+    assert not is_gone(f"{'1' * 12}-{number}-{int(start) + 1}")
+    assert not is_gone(f"{here}-{number}") and not is_gone("")
+    child = subprocess.Popen(["/bin/true"])
+    word = owner(child.pid)
+    child.wait()
+    assert is_gone(word)
+
+
+def test_no_temporary_folder_is_a_problem_in_words(tmp_path, monkeypatch, capfd):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    with monkeypatch.context() as patch, Supervisor() as supervisor:
+        patch.setattr("tempfile.tempdir", str(place))
+        script = f"import os, shutil; shutil.rmtree({str(place)!r})"
+        last = supervisor.run(Request((sys.executable, "-c", script), cap=10.0))
+        assert last.exit_code == 0 and "temporary folder" in last.problem
+        measurement = supervisor.run(TRUE)
+    assert measurement.ending is Ending.FAILED_TO_START
+    assert measurement.problem.startswith("no temporary folder can be made: ")
+    assert capfd.readouterr().err == ""
+
+
+def test_supervisor_that_cannot_be_started_is_a_problem_in_words(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with Supervisor() as supervisor:
+        measurement = supervisor.run(TRUE)
+    assert measurement.ending is Ending.FAILED_TO_START
+    assert "/no/such/python" in measurement.problem
+
+
 @pytest.mark.parametrize("target", ["stubborn", "runaway", "sleeper"])
 def test_killed_supervisor_leaves_nothing_and_is_replaced(supervisor, mark, target):
     with ThreadPoolExecutor() as pool:
@@ -80,6 +177,41 @@ def test_killed_supervisor_leaves_nothing_and_is_replaced(supervisor, mark, targ
     assert marked(mark) == []
     assert not folder.exists() and groups([folder.name]) == []
     assert supervisor.run(TRUE).exit_code == 0
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr("cunctator.target.supervisor.GLANCE", 0.05)
+    monkeypatch.setattr("cunctator.target.supervisor.SLACK", 0.5)
+    monkeypatch.setattr("cunctator.target.supervisor.PATIENCE", 0.5)
+
+
+def test_stopped_supervisor_is_given_up(supervisor, mark, impatient):
+    assert supervisor.run(TRUE).exit_code == 0
+    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+    with pytest.raises(SupervisorLost, match="did not answer any more and has been killed"):
+        supervisor.run(request("sleeper", mark=mark, wall_cap=0.2))
+    assert supervisor.run(TRUE).exit_code == 0
+
+
+def test_stopped_supervisor_takes_no_long_message(supervisor, impatient):
+    assert supervisor.run(TRUE).exit_code == 0
+    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+    with pytest.raises(SupervisorLost, match="did not answer"):
+        supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
+
+
+def test_supervisor_that_never_greets_is_given_up(supervisor, impatient, monkeypatch):
+    monkeypatch.setattr("cunctator.target.supervisor.sweep_stale", stop_children)
+    with pytest.raises(SupervisorLost, match="did not answer"):
+        supervisor.run(TRUE)
+
+
+def stop_children(place):
+    """In place of the first thing that is done while a supervisor starts."""
+    for path in Path("/proc/self/task").glob("*/children"):
+        for child in path.read_text().split():
+            os.kill(int(child), signal.SIGSTOP)
 
 
 def test_killed_supervisor_between_runs(supervisor):
@@ -135,7 +267,7 @@ def test_interrupted_driver_gives_the_run_up(supervisor, mark, monkeypatch):
     supervisor.run(TRUE)
     worker = supervisor._worker
 
-    def interrupt(is_overdue):
+    def interrupt(is_overdue, patience):
         wait_until(lambda: len(marked(mark)) == 2)
         raise KeyboardInterrupt
 

@@ -16,11 +16,23 @@ from typing import Annotated
 import typer
 
 import cunctator.cli.demo  # noqa: F401: these make the commands
+import cunctator.cli.importing
 import cunctator.cli.recorded
 import cunctator.cli.studies  # noqa: F401
 from cunctator.cli.common import FAILED, INPUT_IS_WRONG, INTERRUPTED, NOTHING_YET, UsageError, app
+from cunctator.errors import one_line
 
 __all__ = ["main"]
+
+ORDER = [
+    *("demo", "init", "import", "check", "run", "resume", "status", "validate"),
+    *("measure", "simulate"),
+]
+"""Of the commands in the help: as people come to need them."""
+
+app.registered_commands.sort(
+    key=lambda one: ORDER.index(str(one.name or getattr(one.callback, "__name__", "")))
+)
 
 
 def main() -> None:
@@ -32,13 +44,15 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except UsageError as error:
-        message = error.format_message().rstrip(".")
+        message = error.format_message().rstrip(".?")
         typer.echo(f"cunctator: {message}; see cunctator --help", err=True)
         code = INPUT_IS_WRONG
-    except OSError as error:  # what is printed cannot be written; the JSON has been by now
+    except OSError as error:
+        # Without a file's name it is what is printed that cannot be written; the JSON has been.
+        what = one_line(str(error.filename)) if error.filename else "cannot print"
         with suppress(OSError):
-            typer.echo(f"cunctator: cannot print: {error.strerror}", err=True)
-        os._exit(FAILED)
+            typer.echo(f"cunctator: {what}: {error.strerror or error}", err=True)
+        os._exit(INPUT_IS_WRONG if error.filename else FAILED)
     except (KeyboardInterrupt, typer.Abort):
         typer.echo(f"cunctator: {NOTHING_YET}", err=True)
         code = INTERRUPTED

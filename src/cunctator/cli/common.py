@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cunctator.errors import CunctatorError, InvalidSetting
+from cunctator.errors import ContradictingAnswers, CunctatorError, InvalidSetting
 
 app = typer.Typer(
     help="Find the fastest configuration of a solver, and say how close to the best it is.",
@@ -36,7 +36,7 @@ def save(data: dict[str, object], json_file: Path | None) -> None:
     """Write the result, before anything is printed; a file that exists is replaced whole."""
     if json_file is None:
         return
-    text = json.dumps(data, allow_nan=False) + "\n"
+    text = json.dumps(data, allow_nan=False, indent=1) + "\n"
     try:
         if json_file.exists() and not json_file.is_file():
             json_file.write_text(text, encoding="utf-8")  # a device or a pipe
@@ -92,7 +92,8 @@ def readable_errors() -> Iterator[None]:
         yield
     except CunctatorError as error:
         typer.echo(f"cunctator: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(INPUT_IS_WRONG) from None
+        code = FAILED if isinstance(error, ContradictingAnswers) else INPUT_IS_WRONG
+        raise typer.Exit(code) from None
     except KeyboardInterrupt:
         typer.echo(f"cunctator: {NOTHING_YET}", err=True)
         raise typer.Exit(INTERRUPTED) from None

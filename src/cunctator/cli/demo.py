@@ -18,7 +18,7 @@ from cunctator.cli.common import (
     save,
 )
 from cunctator.cli.recorded import finish, watch
-from cunctator.cli.studies import conduct, validated
+from cunctator.cli.studies import conduct, print_validation, validated
 from cunctator.errors import InvalidSetting
 from cunctator.units import parse_duration
 
@@ -33,7 +33,7 @@ def demo(
     profile: Annotated[str, typer.Option(help="The bounds, for made-up only.")] = "tight",
     json_file: JsonFile = None,
 ) -> None:
-    """Show it at work: configure a real SAT solver on generated formulas."""
+    """Configure a real SAT solver, to see it at work."""
     with readable_errors():
         check_writable(json_file)
         if solver == MADE_UP:
@@ -61,9 +61,10 @@ def show_real(solver: str, seed: int, seconds: float, json_file: Path | None) ->
             highlight=False,
         )
         study = folder / "study"
-        data = conduct(begin_study(scenario, study), study)
+        data = conduct(begin_study(scenario, study), study, hints=False)
         validation = validated(scenario, study, TESTING)
         save({**data, "validation": validation.as_data()}, json_file)
+        print_validation(validation)
 
 
 def show_made_up(profile: str, seed: int, json_file: Path | None) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -24,7 +25,8 @@ from cunctator.cli.common import (
     save,
 )
 from cunctator.errors import InvalidSetting
-from cunctator.units import format_duration, parse_duration
+from cunctator.records import StopReason
+from cunctator.units import counted, parse_duration
 
 if TYPE_CHECKING:
     from cunctator.scenario import Scenario
@@ -42,16 +44,19 @@ StudyFolder = Annotated[Path, typer.Argument(help="The folder of the study.")]
 @app.command()
 def init(
     scenario: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("scenario.toml"),
+    solver: Annotated[str | None, typer.Option(help="For a solver, e.g. kissat.")] = None,
 ) -> None:
     """Write a commented example of a scenario."""
     with readable_errors():
         from cunctator.scenario import template_text
+        from cunctator.spaces import scenario_text
 
+        text = template_text() if solver is None else scenario_text(solver)
         try:
             with scenario.open("x", encoding="utf-8") as file:
-                file.write(template_text())
+                file.write(text)
         except FileExistsError:
-            fix = "there is such a file; give another name"
+            fix = "that exists already; give another name"
             raise InvalidSetting("scenario", str(scenario), fix) from None
         except OSError as error:
             fix = f"cannot write: {error.strerror}"
@@ -61,7 +66,7 @@ def init(
 
 @app.command()
 def check(scenario: ScenarioFile) -> None:
-    """Read a scenario, and run the default configuration on three instances."""
+    """Try a scenario: read it, and make four runs."""
     with readable_errors():
         from cunctator.scenario import load_scenario
         from cunctator.trial import check_scenario, check_table
@@ -78,7 +83,7 @@ def check(scenario: ScenarioFile) -> None:
 def run(
     scenario: ScenarioFile,
     directory: Annotated[
-        Path | None, typer.Argument(help="A new folder for the study; default: named after it.")
+        Path | None, typer.Argument(help="A new folder for the study; default: SCENARIO.study.")
     ] = None,
     json_file: JsonFile = None,
 ) -> None:
@@ -112,11 +117,15 @@ def resume(
 def validate(
     directory: StudyFolder,
     pairs: Annotated[
-        int | None, typer.Option(help="How many; default: all test instances, or 100.", min=1)
+        int | None,
+        typer.Option(
+            help="Runs of each; default: all test instances, with new seeds until 100.", min=1
+        ),
     ] = None,
+    cutoff: Annotated[str | None, typer.Option(help="The longest run; default: as in it.")] = None,
     json_file: JsonFile = None,
 ) -> None:
-    """Run the answer and the default on the test instances, and compare them."""
+    """Compare the answer with the default on test instances."""
     with readable_errors():
         from cunctator.journal import open_journal
         from cunctator.study_folder import scenario_of
@@ -127,17 +136,20 @@ def validate(
             scenario = scenario_of(directory, journal)
         finally:
             journal.close()
-        validation = validated(scenario, directory, pairs)
-        save(validation.as_data(), json_file)
+        longest = None if cutoff is None else parse_duration(cutoff, "--cutoff")
+        validation = validated(scenario, directory, pairs, longest)
+        save({**validation.as_data(), "directory": str(directory)}, json_file)
+        print_validation(validation)
 
 
-def validated(scenario: Scenario, directory: Path, pairs: int | None) -> Validation:
-    """Validate the answer of a study, with a bar while it runs and the table at the end."""
+def validated(
+    scenario: Scenario, directory: Path, pairs: int | None, cutoff: float | None = None
+) -> Validation:
+    """Validate the answer of a study, with a bar while it runs."""
     from rich.progress import Progress
 
     from cunctator.study_folder import answer_of
     from cunctator.validation import validate as run_validation
-    from cunctator.validation import validation_table
 
     index = answer_of(directory)
     with Progress(console=Console(stderr=True), transient=True) as bar:
@@ -146,9 +158,18 @@ def validated(scenario: Scenario, directory: Path, pairs: int | None) -> Validat
         def update(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        validation = run_validation(scenario, index, directory / "test-instances", pairs, update)
+        place = directory / "test-instances"
+        return run_validation(scenario, index, place, pairs, cutoff, update)
+
+
+def print_validation(validation: Validation) -> None:
+    """The table and the sentence; exits with 130 if it was interrupted."""
+    from cunctator.validation import validation_table
+
     Console().print(validation_table(validation))
-    return validation
+    if validation.interrupted:
+        typer.echo("Interrupted: this is about the runs that were complete.")
+        raise typer.Exit(INTERRUPTED)
 
 
 @app.command()
@@ -164,11 +185,12 @@ def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
         finally:
             journal.close()
         if last is None:
+            save({"runs": 0, "directory": str(directory)}, json_file)
             typer.echo("Nothing has been done yet.")
             return
         at, data = last
-        save(data, json_file)
-        print_status(at, data)
+        save({**data, "directory": str(directory)}, json_file)
+        print_status(directory, at, data)
 
 
 @app.command()
@@ -178,7 +200,7 @@ def measure(
     configurations: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
     pairs: Annotated[int, typer.Option(min=1, help="Of instance and seed; at most so many.")] = 100,
 ) -> None:
-    """Record a full table of runtimes, which `simulate` reads; go on if it was interrupted."""
+    """Record a full table of runtimes for `simulate`."""
     with readable_errors():
         from rich.progress import Progress
 
@@ -195,59 +217,100 @@ def measure(
             def update(done: int, total: int) -> None:
                 bar.update(task, completed=done, total=total)
 
-            table = run_measurement(loaded, configurations, pairs, beside, update)
+            try:
+                table = run_measurement(loaded, configurations, pairs, beside, update)
+            except KeyboardInterrupt:
+                bar.stop()
+                done = f"{bar.tasks[0].completed:,.0f} of {bar.tasks[0].total or 0:,.0f} runs"
+                typer.echo(f"cunctator: {done} are recorded; the same command goes on", err=True)
+                raise typer.Exit(INTERRUPTED) from None
         save_table(table, out)
         rows, columns = table.runtimes.shape
         typer.echo(f"{rows:,} configurations on {columns:,} pairs: {out}; all runs are in {beside}")
+        caps = f"--first-cap {loaded.search.first_cap:g}s --cutoff {loaded.search.cutoff:g}s"
+        typer.echo(f"Search it: cunctator simulate {shlex.quote(str(out))} {caps}")
 
 
-def print_status(at: float, data: dict[str, object]) -> None:
-    """A few lines about a study."""
+def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
+    """What the live display would show, and the answer."""
     from cunctator.display import printable
+    from cunctator.parameters import text_of
+    from cunctator.study_display import facts, pool_table
+    from cunctator.study_folder import is_driven
 
-    age = time.time() - at
-    incumbent, certificate = data["incumbent"], data["certificate"]
-    assert isinstance(incumbent, dict) and isinstance(certificate, dict)
-    if data["stop"]:
-        state = f"stopped: {data['stop']}"
+    console = Console()
+
+    def show(line: str) -> None:
+        console.print(line, markup=False, highlight=False)
+
+    driven = is_driven(directory)
+    if driven is None:
+        driven = not data["stop"] and time.time() - at < STALE
+    if driven:
+        show("running")
+    elif data["stop"]:
+        show(f"stopped: {data['stop']}")
     else:
-        state = "running" if age < STALE else f"no news for {format_duration(age)}: resume it"
-    charged, wall = (format_duration(float(str(data[name]))) for name in ("charged", "wall"))
-    typer.echo(f"{state}; {data['runs']:,} runs, {charged} charged, {wall} on the clock")
-    settings = incumbent["configuration"]
-    words = " ".join(f"{name}={value}" for name, value in settings.items())
-    typer.echo(f"answer: configuration {incumbent['index']}: {printable(words)}")
-    typer.echo(str(certificate["headline"]))
+        show(f"not running, and did not end in order; go on: cunctator resume {directory}")
+    for line in facts(data):
+        show(line)
+    settings = data["incumbent"]["configuration"]
+    words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
+    show(f"settings: {printable(words)}")
+    if data["certificate"]["pools"]:
+        console.print(pool_table(data["certificate"]["pools"]))
 
 
 def conduct(
-    opened: AbstractContextManager[Study], directory: Path, json_file: Path | None = None
+    opened: AbstractContextManager[Study],
+    directory: Path,
+    json_file: Path | None = None,
+    hints: bool = True,
 ) -> dict[str, object]:
     """Run a study to its end, with everything that people see of it; returns it as data."""
     from cunctator.study_display import watched
 
     console = Console(stderr=True)
     with quick_interrupt(), opened as study:
-        with interruptible(study), watched(console, study.budget) as show:
+        with interruptible(study), watched(console) as show:
             view = study.run(show)
         data = {**view.as_data(), "directory": str(directory)}
         save(data, json_file)
         print_end(study, view)
+    if hints:
+        print_hints(directory, study.scenario, view)
     finish(view)
     return data
 
 
+def print_hints(directory: Path, scenario: Scenario, view: View) -> None:
+    """What to do next."""
+    place = shlex.quote(str(directory))
+    lines = [f"Everything is in {directory}. Go on: cunctator resume {place}"]
+    if view.stop is StopReason.BUDGET:
+        lines[0] += " --more 1h"
+    if view.has_answer and scenario.test_instances is not None:
+        lines.append(f"Compare with the default on test instances: cunctator validate {place}")
+    for line in lines:
+        typer.echo(line)
+
+
 def print_end(study: Study, view: View) -> None:
     """The tables, the story, and what went wrong."""
-    from cunctator.study_display import comparison, crash_list, story
+    from cunctator.statement import pools_as_data
+    from cunctator.study_display import comparison, crash_list, pool_table, story
 
     console = Console()
     space = study.scenario.space
-    if view.answer.started:
+    if view.has_answer:
         console.print(comparison(space.default, space.configuration(view.answer.configuration)))
+    if view.certificate.pools:
+        console.print(pool_table(pools_as_data(view.certificate)))
     console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
     for warning in study.warnings:
         console.print(f"Warning: {warning}", markup=False, highlight=False)
+    if study.more_warnings:
+        typer.echo(f"{counted(study.more_warnings, 'more warning')} in study.log.")
     if view.crashed:
         console.print(crash_list(study.crashes(CRASHES_SHOWN), view.crashed))
 
@@ -260,13 +323,11 @@ def answer_argv(scenario: Scenario, index: int) -> list[str]:
         return []
     command = Command.from_scenario(scenario)
     cap = scenario.search.cutoff or 1e6
-    return command.argv(scenario.space.configuration(index), "INSTANCE", 1, cap)
+    return command.argv(scenario.space.configuration(index), "INSTANCE", "SEED", cap)
 
 
 def finish(view: View) -> None:
     """Exit with 130 if it was interrupted, with 1 if the target prevented a result."""
-    from cunctator.records import StopReason
-
     if view.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     failures = (StopReason.ABORTED, StopReason.CONTRADICTION, StopReason.DEFAULT_CRASHES)

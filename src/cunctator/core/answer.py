@@ -8,6 +8,10 @@ the shortest cap, and would have the least. So they are compared up to the longe
 them are known to, the better half stays, and that is repeated, up to longer and longer caps, until
 one is left. The paper's guarantee for the most started holds for all of these, with their own
 number of runs.
+
+With pools that grow, small pools are worked on for safety's sake long after better configurations
+have been found in larger ones, so the most started of all may be the best of three. Only runs
+that were started for the frontier's sake count.
 """
 
 from __future__ import annotations
@@ -30,10 +34,10 @@ def recommended(state: State) -> int:
     testers, left, means = state.testers, state.candidates, state.candidate_means
     most = 0
     for index in range(testers.started.size):
-        most = max(most, testers.started[index])
+        most = max(most, testers.chosen[index])
     count = 0
     for index in range(testers.started.size):
-        if testers.started[index] >= NEARLY * most:
+        if testers.chosen[index] >= NEARLY * most:
             left[count] = index
             count += 1
     while count > 1:

@@ -14,6 +14,12 @@ All three are betting bounds: the lower one on runtimes, the upper one on what i
 the share on the runs that finish. What is not known is imputed on the safe side each time. None
 of it depends on how runs were chosen. On a finite set, what is known of all pairs bounds the mean
 too, and a configuration run to the end is known exactly.
+
+With pools that grow (`ladder.py`) the best mean is that of a pool. Pool k, of M random draws,
+holds one of the best share gamma of the whole space, but for a probability (1 - gamma)^M, which is
+set to the pool's part of the error; so what is within 1 + epsilon of the pool's best is within
+1 + epsilon of all but the best gamma of the space. Larger pools have smaller gammas, and larger
+epsilons while little is known of them; all these statements hold at once.
 """
 
 from __future__ import annotations
@@ -28,12 +34,13 @@ from cunctator.core.betting import lower_mean
 from cunctator.core.compiled import compiled_apart
 from cunctator.core.known import (
     is_exact,
-    known_sum,
     last_octave,
+    least_mean,
     mean_runtime,
     octave_at,
     octave_cap,
 )
+from cunctator.core.ladder import missed_share, pool_error, pool_time
 from cunctator.core.runtimes import below
 from cunctator.core.state import ENDLESS, State
 from cunctator.core.tight import collect, error_share, evidence
@@ -41,6 +48,9 @@ from cunctator.core.tight import collect, error_share, evidence
 PRECISION = 1e-6
 OCTAVES_TRIED = 4
 """Lower bounds are tried at the known cap and a few below: a shorter cap is sometimes sharper."""
+
+NEARLY_AS_MUCH = 1.25
+"""A wider pool is what people want to hear about, if its (epsilon, delta) is not much worse."""
 
 MIDDLE_BET = 3
 MOST_POINTS = 80
@@ -53,6 +63,19 @@ class Point:
     delta: float
     epsilon: float
     cap: float
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPoints:
+    """What is certified against one pool of a space that is too large to be searched whole."""
+
+    size: int
+    """Configurations in the pool, which all have been within reach of the search."""
+    gamma: float
+    """The share of the space that may be better; 0 if the pool is the whole space."""
+    time_share: float
+    """The pool's share of the charged time."""
+    points: tuple[Point, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +93,23 @@ class Certificate:
 
     floor: float | None = None
     """The first cap, if some run was shorter: such runs count as it."""
+    instances: int | None = None
+    """All of this is about a finite set of so many pairs; None: about an endless stream."""
+    gamma: float = 0.0
+    """`points` are about all configurations but the best share gamma of the space."""
+    pools: tuple[PoolPoints, ...] = ()
+    """The same for each pool, if there is more than one; `points` are those of one of them."""
 
-    def epsilon_at(self, delta: float) -> float:
-        """The least epsilon that is certified with at most this delta; infinity if none is."""
-        return min((p.epsilon for p in self.points if p.delta <= delta), default=math.inf)
+    def epsilon_at(self, delta: float, gamma: float = 0.0) -> float:
+        """The least epsilon that is certified with at most this delta; infinity if none is.
+
+        With pools, against all but the best share gamma of the space at most.
+        """
+        groups = [pool.points for pool in self.pools if pool.gamma <= gamma]
+        if not self.pools:
+            groups = [self.points]
+        points = (p for group in groups for p in group if p.delta <= delta)
+        return min((p.epsilon for p in points), default=math.inf)
 
     @property
     def best_point(self) -> Point | None:
@@ -92,11 +128,8 @@ def certified_lower(state: State, index: int) -> float:
         return rules.first_cap
     if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
         return math.inf
-    best = max(rules.first_cap, testers.full[index])
-    if rules.instances != ENDLESS:
-        total = known_sum(state, index) + (rules.instances - started) * rules.first_cap
-        best = max(best, total / rules.instances)
-    share = error_share(index, testers.started.size)
+    best = max(rules.first_cap, testers.full[index], least_mean(state, index))
+    share = error_share(index, state.pools.sizes[0])
     bet = MIDDLE_BET
     known = octave_at(rules, testers.known_level[index])
     for octave in range(max(0, known - OCTAVES_TRIED + 1), known + 1):
@@ -108,13 +141,19 @@ def certified_lower(state: State, index: int) -> float:
 
 
 @compiled_apart
-def least_lower_but(state: State, index: int) -> float:
-    """The least certified lower bound of all configurations but one; infinity if it is alone."""
-    least = math.inf
-    for other in range(state.testers.started.size):
-        if other != index:
-            least = min(least, certified_lower(state, other))
-    return least
+def least_lowers(state: State, index: int, out: NDArray[np.float64]) -> None:
+    """For each open pool, the least certified lower bound of all but one; infinity if it is alone.
+
+    A pool holds the one before and more, so its bound is at most that one's.
+    """
+    pools = state.pools
+    least, other = math.inf, 0
+    for pool in range(pools.opened[0]):
+        while other < pools.sizes[pool]:
+            if other != index:
+                least = min(least, certified_lower(state, other))
+            other += 1
+        out[pool] = least
 
 
 @compiled_apart
@@ -139,7 +178,7 @@ def certified_upper(state: State, index: int, octave: int) -> float:
     if started - counted > 1e-9:
         values[size], weights[size] = 0.0, started - counted
         size += 1
-    needed = evidence(rules, error_share(index, testers.started.size), octave, started)
+    needed = evidence(rules, error_share(index, state.pools.sizes[0]), octave, started)
     bound, _ = lower_mean(values, weights, size, needed, MIDDLE_BET, PRECISION)
     if rules.instances != ENDLESS:
         bound = max(bound, left / rules.instances)
@@ -159,7 +198,7 @@ def certified_share(state: State, index: int, octave: int) -> float:
     values, weights = state.values, state.weights
     values[0], weights[0] = 1.0, float(within)
     values[1], weights[1] = 0.0, float(started - within)
-    needed = evidence(rules, error_share(index, testers.started.size), octave, started)
+    needed = evidence(rules, error_share(index, state.pools.sizes[0]), octave, started)
     bound, _ = lower_mean(values, weights, 2, needed, MIDDLE_BET, PRECISION)
     if rules.instances != ENDLESS:
         bound = max(bound, within / rules.instances)
@@ -193,18 +232,21 @@ def upper_mean(state: State, index: int) -> float:
 
 
 @compiled_apart
-def measure_answer(state: State, incumbent: int, out: NDArray[np.float64]) -> tuple[bool, int]:
+def measure_answer(
+    state: State, incumbent: int, out: NDArray[np.float64], rivals: NDArray[np.float64]
+) -> tuple[bool, int]:
     """All that a certificate needs, in one call; returns whether all is known, and the octaves.
 
-    Row 0 of `out`: the least lower bound of the others, then lower and upper bounds on the means
-    of the default and of the answer. Row 1 + g: cap, upper bound and share at octave g.
+    Row 0 of `out`: lower and upper bounds on the means of the default and of the answer. Row
+    1 + g: cap, upper bound and share at octave g. `rivals`: the least lower bound of the others,
+    for each pool.
     """
     all_exact = True
     for index in range(state.testers.started.size):
         all_exact = all_exact and is_exact(state, index)
-    out[0, 0] = least_lower_but(state, incumbent)
-    out[0, 1], out[0, 2] = certified_lower(state, 0), upper_mean(state, 0)
-    out[0, 3], out[0, 4] = certified_lower(state, incumbent), upper_mean(state, incumbent)
+    least_lowers(state, incumbent, rivals)
+    out[0, 0], out[0, 1] = certified_lower(state, 0), upper_mean(state, 0)
+    out[0, 2], out[0, 3] = certified_lower(state, incumbent), upper_mean(state, incumbent)
     if is_exact(state, incumbent):
         out[1, 0], out[1, 1], out[1, 2] = state.rules.cutoff, mean_runtime(state, incumbent), 0.0
         return all_exact, 1
@@ -216,23 +258,57 @@ def measure_answer(state: State, incumbent: int, out: NDArray[np.float64]) -> tu
     return all_exact, octaves
 
 
-def certify(state: State, incumbent: int) -> Certificate:
-    """The certificate of an answer as of now."""
-    out = np.zeros((MOST_POINTS, 5))
-    all_exact, octaves = measure_answer(state, incumbent, out)
-    rivals, default_low, default_high, low, high = (float(number) for number in out[0])
+def certify(state: State, incumbent: int, fixed: int = 0) -> Certificate:
+    """The certificate of an answer as of now; the first `fixed` configurations are no draws."""
+    out, rivals = np.zeros((MOST_POINTS, 4)), np.zeros(state.pools.sizes.size)
+    all_exact, octaves = measure_answer(state, incumbent, out, rivals)
+    default_low, default_high, low, high = (float(number) for number in out[0])
     faster = (1.0, 1.0)
     if incumbent != 0:
         faster = (_ratio(default_low, high), _ratio(default_high, low))
         if math.isinf(low):  # the answer never finishes either
             faster = (0.0, math.inf)
+    caps = out[1 : 1 + octaves].tolist()
+    pools = _pool_points(state, fixed, caps, rivals)
+    widest = _best_pool(pools)
     return Certificate(
-        confidence=1.0 - state.rules.error,
+        confidence=1.0 - state.rules.error - state.rules.gamma_error,
         incumbent=incumbent,
-        points=_points(out[1 : 1 + octaves].tolist(), rivals),
-        optimal=bool(all_exact and high <= rivals and math.isfinite(high)),
+        points=widest.points,
+        optimal=bool(all_exact and high <= rivals[0] and math.isfinite(high) and widest.gamma == 0),
         versus_default=faster,
         floor=state.rules.first_cap if _has_shorter_runs(state) else None,
+        instances=None if state.rules.instances == ENDLESS else state.rules.instances,
+        gamma=widest.gamma,
+        pools=pools if len(pools) > 1 or widest.gamma else (),
+    )
+
+
+def _pool_points(
+    state: State, fixed: int, caps: list[list[float]], rivals: NDArray[np.float64]
+) -> tuple[PoolPoints, ...]:
+    """What is certified against each open pool."""
+    sizes, error = state.pools.sizes.tolist(), state.rules.gamma_error
+    times = [pool_time(state, pool) if len(sizes) > 1 else 1.0 for pool in range(len(sizes))]
+    total = sum(times) or 1.0
+    found = []
+    for pool in range(int(state.pools.opened[0])):
+        # The last pool may be all that there is.
+        is_all = pool == len(sizes) - 1
+        share = 0.0 if is_all else missed_share(sizes[pool] - fixed, pool_error(error, pool + 1))
+        points = _points(caps, float(rivals[pool]))
+        found.append(PoolPoints(sizes[pool], share, times[pool] / total, points))
+    return tuple(found)
+
+
+def _best_pool(pools: tuple[PoolPoints, ...]) -> PoolPoints:
+    """The widest pool against which nearly as much is certified as against any."""
+    values = [
+        min((max(p.epsilon, p.delta) for p in pool.points), default=math.inf) for pool in pools
+    ]
+    enough = NEARLY_AS_MUCH * min(values)
+    return next(
+        pool for pool, value in reversed(list(zip(pools, values, strict=True))) if value <= enough
     )
 
 
@@ -243,7 +319,7 @@ def least_runs(state: State, delta: float) -> int:
     """
     rules = state.rules
     most = rules.instances if rules.instances != ENDLESS else 2**30
-    share = error_share(0, state.testers.started.size)
+    share = error_share(0, int(state.pools.sizes[0]))
     low, high = 1, most
     while low < high:
         middle = (low + high) // 2
@@ -263,11 +339,11 @@ def _has_shorter_runs(state: State) -> bool:
     return bool((runtimes.least[first] <= state.rules.first_cap).any())
 
 
-def _points(levels: list[list[float]], rivals: float) -> tuple[Point, ...]:
+def _points(caps: list[list[float]], rivals: float) -> tuple[Point, ...]:
     """All caps' pairs that no other pair beats in both numbers."""
     points = [
         Point(delta, max(0.0, _ratio(upper, rivals) - 1.0), cap)
-        for cap, upper, delta, _, _ in levels
+        for cap, upper, delta, _ in caps
         if delta < 1.0 and math.isfinite(upper)
     ]
     points.sort(key=lambda point: (point.delta, point.epsilon, point.cap))

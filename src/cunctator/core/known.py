@@ -6,7 +6,7 @@ import math
 
 from cunctator.core.compiled import compiled
 from cunctator.core.runtimes import below
-from cunctator.core.state import Rules, State
+from cunctator.core.state import ENDLESS, Rules, State
 
 
 @compiled
@@ -77,12 +77,31 @@ def _sum_up_to(state: State, index: int, level: int, count: int, total: float) -
 
 
 @compiled
+def least_mean(state: State, index: int) -> float:
+    """What the mean over a finite set is at least: pairs not started count as first_cap."""
+    rules = state.rules
+    if rules.instances == ENDLESS:
+        return rules.first_cap
+    others = rules.instances - state.testers.started[index]
+    return float((known_sum(state, index) + others * rules.first_cap) / rules.instances)
+
+
+@compiled
 def mean_runtime(state: State, index: int) -> float:
     """Mean over all started runs of min(runtime, known cap); first_cap before the first run."""
     started = state.testers.started[index]
     if started == 0:
         return state.rules.first_cap
     return float(known_sum(state, index) / started)
+
+
+@compiled
+def common_level(state: State, one: int, other: int) -> int:
+    """The longest cap that two configurations are known to; whoever is exact is, to any."""
+    levels = state.testers.known_level
+    if is_exact(state, one):
+        return int(levels[one] if is_exact(state, other) else levels[other])
+    return int(levels[one] if is_exact(state, other) else min(levels[one], levels[other]))
 
 
 @compiled

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled_apart
+from cunctator.core.ladder import WIDEN
 from cunctator.core.scheduler import Scheduler, begin_flight, choose, finish_flight
 from cunctator.core.slabs import NONE
 from cunctator.core.state import State, grow, room_for_result
 from cunctator.errors import DifferentReplay
 from cunctator.records import Run
 
-ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT = 0, 1, 2, 3
+ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT, NO_CONFIGURATION = 0, 1, 2, 3, 4
 
 ASKED = -1
 """Stands for the status of an event that is an ask."""
@@ -55,6 +56,8 @@ def replay_events(
             if slot == flights.configuration.size:
                 return NO_SLOT, at
             index = choose(state)
+            if index == WIDEN:
+                return NO_CONFIGURATION, at
             if index != events.configuration[at] or number != state.step[0] + 1:
                 return DIFFERENT, at
             begin_flight(state, index, slot)
@@ -88,6 +91,8 @@ def replay(scheduler: Scheduler, events: Events) -> list[Run]:
             break
         if why == NO_SLOT:
             scheduler.add_slots()
+        elif why == NO_CONFIGURATION:
+            scheduler.widen()
         elif why == NO_ROOM:
             index = int(scheduler.state.flights.configuration[slots[events.number[at]]])
             scheduler.state = grow(scheduler.state, index)

@@ -19,7 +19,8 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
-from cunctator.core.known import cap_at, is_exact, mean_runtime
+from cunctator.core.known import cap_at, common_level, is_exact, mean_runtime, mean_up_to
+from cunctator.core.ladder import FINISHED, WAIT, WELL_KNOWN, WIDEN, choose_from_pools, pool_sizes
 from cunctator.core.profiles import DEFAULT, PROFILES, Profile
 from cunctator.core.slabs import NONE
 from cunctator.core.state import (
@@ -34,6 +35,7 @@ from cunctator.core.state import (
     new_flights,
     new_state,
     room_for_result,
+    with_more_configurations,
 )
 from cunctator.core.tester import (
     BLOCKED,
@@ -52,17 +54,11 @@ from cunctator.core.tournament import ROOT, winner_without
 from cunctator.errors import InvalidSetting, UnknownRun
 from cunctator.records import Outcome, Run, Status, StopReason
 
-WAIT, FINISHED = -1, -2
-"""Instead of a configuration: nothing can be run before a result arrives; the search is over."""
-
 MOST_PATIENT, LEAST_PATIENT = 6, 30
 """Least and most of `Testers.patience`: keys are kept for step / 64 steps, or not at all."""
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""
-
-WELL_KNOWN = 0.8
-"""Least bound at full confidence, as a share of the sharper index, for rivals to have turns."""
 
 STATUS_CODE = {Status.SOLVED: SOLVED, Status.CAPPED: CAPPED, Status.CRASHED: CRASHED}
 
@@ -76,7 +72,7 @@ def rekey_all(state: State) -> None:
 
 @compiled
 def choose(state: State) -> int:
-    """The configuration to run next, or WAIT, or FINISHED; `turn` says by which index.
+    """The configuration to run next, or WAIT, FINISHED or WIDEN; `turn` says by which index.
 
     If the profile has a sharper index, that has its turns while the honest one has had its share,
     and so have the rivals of its own choice: an answer is certified against the least lower bound
@@ -85,6 +81,8 @@ def choose(state: State) -> int:
     comes first.
     Where it sees nothing left to learn, and if there is none, the honest one decides.
     """
+    if state.pools.sizes.size > 1:
+        return choose_from_pools(state)
     profile, turns = state.profile, state.turns
     if profile.full_share < 1.0:
         charged = turns[SHARP] + turns[FULL] + turns[RIVAL]
@@ -228,18 +226,31 @@ class Scheduler:
 
     def __init__(
         self,
-        configurations: int,
+        configurations: int | None,
         instances: int | None,
         *,
         profile: str = DEFAULT,
         first_cap: float = 0.1,
         cutoff: float | None = None,
         confidence: float = 0.95,
+        fixed: int = 1,
+        limit: int | None = None,
     ) -> None:
-        """`instances` is the size of the finite set of pairs, or None for an endless stream."""
+        """`instances` is the size of the finite set of pairs, or None for an endless stream.
+
+        With `configurations` None, there is no end of them, or `limit`: pools grow as the time
+        allows (see `ladder.py`). The first `fixed` ones are no random draws.
+        """
         constants = check_profile(profile)
+        sizes = None
+        if configurations is None:
+            if constants.full_share == 1.0:
+                raise InvalidSetting("profile", profile, "pools that grow need the profile tight")
+            sizes = pool_sizes(fixed, limit)
+            configurations = int(sizes[0])
         rules = check_rules(constants, configurations, instances, first_cap, cutoff, confidence)
-        self.state = new_state(configurations, rules, constants)
+        self.state = new_state(configurations, rules, constants, sizes)
+        self.fixed = fixed
         self.stop: StopReason | None = None
         self._slot_of_run: dict[int, int] = {}
         rekey_all(self.state)
@@ -253,7 +264,8 @@ class Scheduler:
         """The next run to make; None when the search is over (`stop`) or must wait for a result."""
         if self.stop is not None:
             return None
-        index = choose(self.state)
+        while (index := choose(self.state)) == WIDEN:
+            self.widen()
         if index == FINISHED:
             self.stop = StopReason.PROVED_OPTIMAL
         if index < 0:
@@ -296,11 +308,18 @@ class Scheduler:
 
     def certificate(self) -> Certificate:
         """How close to the best the answer provably is, at this moment."""
-        return certify(self.state, self.recommend())
+        return certify(self.state, self.recommend(), self.fixed)
 
     def standing(self, configuration: int) -> Standing:
         """What is known of one configuration."""
         return standing(self.state, configuration)
+
+    def compared(self, one: int, other: int) -> tuple[float, float, float]:
+        """A cap that both are known to, and the mean of each, runs counted up to it."""
+        state = self.state
+        level = common_level(state, one, other)
+        cap = cap_at(state.rules, level)
+        return cap, mean_up_to(state, one, level), mean_up_to(state, other, level)
 
     def check(self) -> None:
         """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
@@ -312,6 +331,13 @@ class Scheduler:
         more = new_flights(old.pair.size)
         both = (np.concatenate(arrays) for arrays in zip(old, more, strict=True))
         self.state = self.state._replace(flights=Flights(*both))
+
+    def widen(self) -> None:
+        """Make room for the configurations of the next pool."""
+        sizes, room = self.state.pools.sizes, self.state.testers.started.size
+        size = int(sizes[sizes > room][0])
+        self.state = with_more_configurations(self.state, size)
+        rekey_all(self.state)
 
     def _free_slot(self) -> int:
         free = np.flatnonzero(self.state.flights.configuration == NONE)

@@ -30,9 +30,14 @@ SHARP, FULL, RIVAL = 0, 1, 2
 """Whose turn it is: the sharper index, the one at full confidence, or the rivals of the former's
 choice, again by full confidence."""
 
+TURNS = 3
+
 ENDLESS = 2**31 - 1
 """Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
 
+
+GAMMA_SHARE = 0.1
+"""Of the error, with more than one pool: the part for draws that miss the best of the space."""
 
 EDGES_PER_OCTAVE = 4
 MOST_OCTAVES = 44
@@ -50,6 +55,8 @@ class Rules(NamedTuple):
     """How many (instance, seed) pairs there are; ENDLESS for a stream without end."""
     error: float = 0.05
     """zeta: the probability with which anything that is certified may be wrong."""
+    gamma_error: float = 0.0
+    """The same for draws that miss the best of a space, apart from that."""
     octaves: int = 1
     """Each cap is 2^octaves times the one before."""
     longest: float = math.inf
@@ -61,6 +68,8 @@ class Testers(NamedTuple):
 
     started: NDArray[np.int64]
     """r: the first r pairs of the stream have been started."""
+    chosen: NDArray[np.int64]
+    """Those of them started for the frontier's sake (`ladder.py`); all, if there is one pool."""
     cap_level: NDArray[np.int64]
     """theta of the pseudo-code, as a level: runs of new pairs are capped at that."""
     known_level: NDArray[np.int64]
@@ -101,6 +110,24 @@ class Testers(NamedTuple):
     """The part of `charged` that ran past a cap."""
 
 
+class Pools(NamedTuple):
+    """The pools of `ladder.py`: prefixes of the sequence of configurations; usually one, of all."""
+
+    sizes: NDArray[np.int64]
+    opened: NDArray[np.int64]
+    """One number: how many pools have a share of the time."""
+    frontier: NDArray[np.int64]
+    """One number: the pool that most of the time is for."""
+    is_done: NDArray[np.bool_]
+    """Whether a pool's best is known exactly."""
+    frontier_since: NDArray[np.float64]
+    """One number: seconds charged when the frontier came to be where it is."""
+    screened_at: NDArray[np.float64]
+    """One number: seconds charged when it was screened, or NONE."""
+    most_chosen: NDArray[np.int64]
+    """One number: runs started for the frontier's sake of the configuration that has most."""
+
+
 class Flights(NamedTuple):
     """The runs in flight, one slot each; a free slot has configuration NONE."""
 
@@ -109,7 +136,7 @@ class Flights(NamedTuple):
     level: NDArray[np.int64]
     is_new: NDArray[np.bool_]
     turn: NDArray[np.int64]
-    """SHARP, FULL or RIVAL: whose turn it was."""
+    """Place in `State.turns`: whose turn it was."""
 
 
 class State(NamedTuple):
@@ -133,10 +160,12 @@ class State(NamedTuple):
     """Keys (sharp index, started), if the profile has such an index."""
     step: NDArray[np.int64]
     """One number, t: runs asked for so far."""
+    pools: Pools
     turns: NDArray[np.float64]
-    """Seconds charged at [SHARP, FULL, RIVAL], runs in flight counted at their caps."""
+    """Seconds charged at [SHARP, FULL, RIVAL], runs in flight counted at their caps. With more
+    than one pool, six numbers for each: see `ladder.py`."""
     turn: NDArray[np.int64]
-    """One number, SHARP, FULL or RIVAL: whose turn the last one was."""
+    """One number: the place in `turns` of whose turn the last one was."""
     proved: NDArray[np.int64]
     """One number: the configuration that was proved optimal on a finite set, or NONE."""
     stack: NDArray[np.int64]
@@ -162,8 +191,18 @@ def runtime_edges(rules: Rules) -> NDArray[np.float64]:
     return edges
 
 
-def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
-    """The state before the first run, apart from the keys (see `scheduler.rekey_all`)."""
+def new_state(
+    configurations: int, rules: Rules, profile: Profile, sizes: NDArray[np.int64] | None = None
+) -> State:
+    """The state before the first run, apart from the keys (see `scheduler.rekey_all`).
+
+    `sizes` are those of pools; by default there is one, of all configurations.
+    """
+    if sizes is None:
+        sizes = np.array([configurations], dtype=np.int64)
+    if sizes.size > 1 and rules.gamma_error == 0:
+        error = GAMMA_SHARE * rules.error
+        rules = rules._replace(error=rules.error - error, gamma_error=error)
 
     def whole() -> NDArray[np.int64]:
         return np.zeros(configurations, dtype=np.int64)
@@ -173,6 +212,7 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
 
     testers = Testers(
         started=whole(),
+        chosen=whole(),
         cap_level=whole(),
         known_level=whole(),
         queue_target=np.ones(configurations, dtype=np.int64),
@@ -209,7 +249,8 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
         by_expiry=new_tournament(configurations),
         by_sharp=new_tournament(configurations if has_sharp else 1),
         step=np.zeros(1, dtype=np.int64),
-        turns=np.zeros(3),
+        pools=new_pools(sizes),
+        turns=np.zeros(TURNS if sizes.size == 1 else 2 * TURNS * sizes.size),
         turn=np.full(1, FULL, dtype=np.int64),
         proved=np.full(1, NONE, dtype=np.int64),
         stack=np.zeros(64, dtype=np.int64),
@@ -217,6 +258,19 @@ def new_state(configurations: int, rules: Rules, profile: Profile) -> State:
         weights=np.zeros(edges.size + 3),
         candidates=whole(),
         candidate_means=real(),
+    )
+
+
+def new_pools(sizes: NDArray[np.int64]) -> Pools:
+    """Pools of these sizes, the first one open."""
+    return Pools(
+        sizes=sizes,
+        opened=np.ones(1, dtype=np.int64),
+        frontier=np.zeros(1, dtype=np.int64),
+        is_done=np.zeros(sizes.size, dtype=np.bool_),
+        frontier_since=np.zeros(1),
+        screened_at=np.full(1, float(NONE)),
+        most_chosen=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -228,6 +282,43 @@ def new_flights(slots: int) -> Flights:
         level=np.zeros(slots, dtype=np.int64),
         is_new=np.zeros(slots, dtype=np.bool_),
         turn=np.zeros(slots, dtype=np.int64),
+    )
+
+
+def with_more_configurations(state: State, configurations: int) -> State:
+    """The same state with room for more configurations, of which nothing is known yet.
+
+    The keys must be set from scratch (see `scheduler.rekey_all`).
+    """
+    fresh = new_state(configurations, state.rules, state.profile, state.pools.sizes)
+    old = state.testers.started.size
+    for mine, others in (
+        (fresh.testers, state.testers),
+        (fresh.queues[2:], state.queues[2:]),
+        (fresh.runtimes[6:], state.runtimes[6:]),
+        ((fresh.histogram,), (state.histogram,)),
+    ):
+        for array, before in zip(mine, others, strict=True):
+            array[:old] = before
+    return state._replace(
+        testers=fresh.testers,
+        histogram=fresh.histogram,
+        queues=state.queues._replace(
+            start=fresh.queues.start,
+            capacity=fresh.queues.capacity,
+            head=fresh.queues.head,
+            length=fresh.queues.length,
+        ),
+        runtimes=state.runtimes._replace(
+            start=fresh.runtimes.start,
+            capacity=fresh.runtimes.capacity,
+            entries=fresh.runtimes.entries,
+        ),
+        by_lower=fresh.by_lower,
+        by_expiry=fresh.by_expiry,
+        by_sharp=fresh.by_sharp,
+        candidates=fresh.candidates,
+        candidate_means=fresh.candidate_means,
     )
 
 

@@ -14,7 +14,7 @@ from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact
 from cunctator.core.queues import head_level, pop, push
 from cunctator.core.runtimes import below, insert
-from cunctator.core.state import State
+from cunctator.core.state import TURNS, State
 from cunctator.core.tight import bin_runtime, sharp_in_flight
 from cunctator.core.tournament import set_key
 
@@ -71,6 +71,8 @@ def begin(state: State, index: int, kind: int) -> tuple[int, int]:
     if kind == NEW:
         pair, level = testers.started[index], testers.cap_level[index]
         testers.started[index] += 1
+        if state.turn[0] < TURNS * state.pools.sizes.size:
+            testers.chosen[index] += 1
         testers.new_in_flight[index] += 1
     else:
         level = head_level(state.queues, index)

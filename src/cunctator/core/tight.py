@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from cunctator.core.betting import PRICE, lower_mean
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at, known_sum, octave_at
+from cunctator.core.known import cap_at, least_mean, octave_at
 from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
 
 FAMILIES = 3
@@ -161,13 +161,9 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
         testers.full[index] = testers.sharp[index] = math.inf
         return
     size = collect(state, index, cap_at(rules, level), rules.first_cap)
-    share = error_share(index, testers.started.size)
+    share = error_share(index, state.pools.sizes[0])
     needed = evidence(rules, share, octave_at(rules, level), started)
-    least = rules.first_cap
-    if rules.instances != ENDLESS:
-        # All N runs count: those not started at least first_cap each.
-        total = known_sum(state, index) + (rules.instances - started) * rules.first_cap
-        least = max(least, total / rules.instances)
+    least = least_mean(state, index)
     bound, bet = lower_mean(
         state.values, state.weights, size, needed, testers.full_bet[index], PRECISION
     )
@@ -192,7 +188,7 @@ def sharp_in_flight(state: State, index: int) -> float:
     level = testers.known_level[index]
     cap = cap_at(rules, level)
     size = collect(state, index, cap, cap)
-    share = error_share(index, testers.started.size)
+    share = error_share(index, state.pools.sizes[0])
     needed = evidence(rules, share, octave_at(rules, level), testers.started[index])
     bound, _ = lower_mean(
         state.values,
@@ -208,7 +204,7 @@ def sharp_in_flight(state: State, index: int) -> float:
 @compiled
 def tight_queue_target(state: State, index: int) -> int:
     """How many runs may be put off: in proportion to the evidence that a bound takes."""
-    share = error_share(index, state.testers.started.size)
+    share = error_share(index, state.pools.sizes[0])
     octave = octave_at(state.rules, state.testers.known_level[index])
     needed = evidence_at_one_count(state.rules, share, octave)
     return math.ceil(state.profile.queue_factor * needed)

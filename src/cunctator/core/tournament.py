@@ -75,6 +75,26 @@ def set_key(tree: Tournament, index: int, first: float, second: float) -> None:
 
 
 @compiled
+def winner_between(tree: Tournament, low: int, high: int) -> int:
+    """The winner among the indices from `low` to `high` - 1; there must be one."""
+    leaves = tree.winner.size >> 1
+    first, last = leaves + low, leaves + high
+    best = first
+    while first < last:
+        if first & 1:
+            if _comes_before(tree, first, best):
+                best = first
+            first += 1
+        if last & 1:
+            last -= 1
+            if _comes_before(tree, last, best):
+                best = last
+        first >>= 1
+        last >>= 1
+    return int(tree.winner[best])
+
+
+@compiled
 def winner_without(tree: Tournament, index: int) -> int:
     """The winner if `index` did not take part; `index` itself if nobody else does.
 

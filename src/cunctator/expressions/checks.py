@@ -15,7 +15,7 @@ from cunctator.expressions.syntax import (
     children_of,
     names_in,
 )
-from cunctator.parameters import LISTED, Parameter, member_like
+from cunctator.parameters import LISTED, Parameter, member_like, text_of
 
 
 def check_expression(
@@ -26,9 +26,14 @@ def check_expression(
         if name not in parameters:
             fix = "name a parameter of this file"
             raise InvalidKey(key, f"there is no parameter {name!r}", fix)
+    known: dict[str, frozenset[str]] = {}
     for name, constant in _compared(expression):
-        if parameters[name].kind in LISTED:
-            member_like(constant.value, parameters[name].values, key)
+        parameter = parameters[name]
+        if parameter.kind in LISTED:
+            if name not in known:
+                known[name] = frozenset(map(text_of, parameter.values))
+            if text_of(constant.value) not in known[name]:
+                member_like(constant.value, parameter.values, key)  # says what it might be
 
 
 def _compared(expression: Expression) -> Iterator[tuple[str, Constant]]:

@@ -17,6 +17,7 @@ from cunctator.expressions.evaluation import FUNCTIONS
 from cunctator.expressions.syntax import (
     BINDING,
     COMPARISONS,
+    RESERVED,
     Call,
     Constant,
     Expression,
@@ -27,8 +28,11 @@ from cunctator.expressions.syntax import (
     any_of,
 )
 
-DEEPEST = 100
+DEEPEST = 50
 """Parentheses and signs within each other."""
+
+MOST_TERMS = 100
+"""Of a sum or a product."""
 
 LONGEST = 100_000
 """Characters."""
@@ -46,16 +50,19 @@ SAME = {
 CONSTANTS = {"true": True, "TRUE": True, "T": True, "false": False, "FALSE": False, "F": False}
 ALIASES = {"as.numeric": "number", "ceiling": "ceil"}
 
+# Quantifiers are possessive (++, *+): what follows a long run of digits must not be looked for
+# again and again from every digit of it.
 TOKEN = re.compile(
-    r"""\s*(?:
-    (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?L?(?![\w.]))
-    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    | (?P<quoted>`[^`]+`)
+    r"""
+    (?P<number>(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+L?+(?![\w.]))
+    | (?P<text>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')
+    | (?P<quoted>`[^`]++`)
     | (?P<sign>%in%|%%|&&|\|\||==|!=|<=|>=|[-+*/^%<>=!&|(){},])
-    )""",
+    """,
     re.VERBOSE | re.DOTALL,
 )
-WORD = re.compile(r"""\s*([^\s()<>=!&|,{}+*/^%"'`]+)""")
+SPACE = re.compile(r"\s*+")
+WORD = re.compile(r"""[^\s()<>=!&|,{}+*/^%"'`]++""")
 PLAIN = re.compile(r"[A-Za-z_.][A-Za-z0-9_.]*")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -86,35 +93,46 @@ def parse_expression(text: str, names: Collection[str]) -> Expression:
 
 def _tokens(text: str, names: Collection[str]) -> list[Token]:
     known = frozenset(names)
-    text = text.rstrip()
+    longest = max(map(len, known), default=0)
     tokens, place = [], 0
-    while place < len(text):
-        word = WORD.match(text, place)
-        name = _longest_known(word[1], known) if word else ""
-        if word and name:
+    while (place := _after(SPACE, text, place)) < len(text):
+        found = TOKEN.match(text, place)
+        name = _longest_known(text, place, known, longest)
+        if name in RESERVED or (found and found["number"] and len(found[0]) >= len(name)):
+            name = ""
+        if name:
             tokens.append(Token("name", name))
-            place = word.start(1) + len(name)
-        elif found := TOKEN.match(text, place):
+            place += len(name)
+        elif found:
             kind = found.lastgroup or ""
             tokens.append(_token(kind, found[kind]))
             place = found.end()
-        elif word and (plain := PLAIN.match(word[1])):
+        elif plain := PLAIN.match(text, place):
             sign = SAME.get(plain[0], plain[0])
             tokens.append(Token("sign" if sign in ("and", "or", "not", "in") else "word", sign))
-            place = word.start(1) + len(plain[0])
+            place = plain.end()
         else:
             rest = one_line(text[place : place + 40].strip())
             raise ExpressionError(f"{rest!r} makes no sense here")
     return [*tokens, Token("end", "")]
 
 
-def _longest_known(word: str, known: frozenset[str]) -> str:
-    """The longest known name that a word begins with, up to an operator that may end it."""
-    end = len(word)
-    while end > 0:
-        if word[:end] in known:
-            return word[:end]
-        end = word.rfind("-", 0, end)
+def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return found.end() if found else place
+
+
+def _longest_known(text: str, place: int, known: frozenset[str], longest: int) -> str:
+    """The longest known name that begins here, up to an operator that may end it; else ""."""
+    # One character more than any name has: a word that goes on is another word.
+    word = WORD.match(text, place, place + longest + 1)
+    end = len(word[0]) if word else 0
+    if word and end > longest:
+        end = word[0].rfind("-", 0, end)
+    while word and end > 0:
+        if word[0][:end] in known:
+            return word[0][:end]
+        end = word[0].rfind("-", 0, end)
     return ""
 
 
@@ -144,14 +162,17 @@ class _Reader:
         self._depth = 0
 
     def expression(self) -> Expression:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise ExpressionError(f"it is nested more than {DEEPEST} deep")
+        self._deepen(1)
         parts = [self._conjunction()]
         while self._skip("or"):
             parts.append(self._conjunction())
         self._depth -= 1
         return any_of(parts)
+
+    def _deepen(self, levels: int) -> None:
+        self._depth += levels
+        if self._depth > DEEPEST:
+            raise ExpressionError(f"it is nested more than {DEEPEST} deep")
 
     def expect(self, kind: str, text: str) -> Token:
         token = self._tokens[self._place]
@@ -179,9 +200,9 @@ class _Reader:
         count = 0
         while self._skip("not"):
             count += 1
+        self._deepen(count)
         tree = self._comparison()
-        if count > DEEPEST:
-            raise ExpressionError(f"it is nested more than {DEEPEST} deep")
+        self._depth -= count
         for _ in range(count):
             tree = Operation("not", (tree,))
         return tree
@@ -226,9 +247,11 @@ class _Reader:
         """Left-associative operators: sums of products."""
         deeper = self._power_or_sign if level == BINDING["*"] else lambda: self._sum(level + 1)
         signs = [sign for sign, own in BINDING.items() if own == level]
-        tree = deeper()
+        tree, length = deeper(), 1
         while sign := self._skip(*signs):
-            tree = Operation(sign, (tree, deeper()))
+            tree, length = Operation(sign, (tree, deeper())), length + 1
+            if length > MOST_TERMS:
+                raise ExpressionError(f"more than {MOST_TERMS} terms are added or multiplied")
         return tree
 
     def _power_or_sign(self) -> Expression:
@@ -237,9 +260,7 @@ class _Reader:
             negative ^= sign == "-"
         tree = self._atom()
         if self._skip("^"):
-            self._depth += 1
-            if self._depth > DEEPEST:
-                raise ExpressionError(f"it is nested more than {DEEPEST} deep")
+            self._deepen(1)
             tree = Operation("^", (tree, self._power_or_sign()))
             self._depth -= 1
         if not negative:
@@ -274,10 +295,12 @@ class _Reader:
         if word in CONSTANTS:
             return Constant(CONSTANTS[word])
         if not self._skip("("):
-            raise ExpressionError(f"there is no parameter {word!r} (a text must be in quotes)")
+            raise ExpressionError(
+                f"there is no parameter {one_line(word, 100)!r} (a text must be in quotes)"
+            )
         function = ALIASES.get(word, word)
         if function not in FUNCTIONS:
-            raise ExpressionError(f"there is no function {word!r}")
+            raise ExpressionError(f"there is no function {one_line(word, 100)!r}")
         arguments = [self.expression()]
         while self._skip(","):
             arguments.append(self.expression())

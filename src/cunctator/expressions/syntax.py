@@ -28,7 +28,8 @@ BINDING = {
 """How tightly operators bind; `in` binds like a comparison."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-WORDS = frozenset(["or", "and", "not", "in"])
+RESERVED = frozenset(["or", "and", "not", "in", "true", "false"])
+"""Parameters of these names must be written in backticks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _text(expression: Expression, around: int) -> str:
     """`around`: how tightly the operator around it binds."""
     match expression:
         case Name(name):
-            is_plain = PLAIN_NAME.fullmatch(name) and name not in WORDS
+            is_plain = PLAIN_NAME.fullmatch(name) and name not in RESERVED
             return name if is_plain else f"`{name}`"
         case Constant(value):
             text = _literal(value)

@@ -20,7 +20,9 @@ ENDINGS = (".npz", ".csv", ".parquet")
 def check_ending(path: Path) -> None:
     """Complain before the work, not after it."""
     if path.suffix.lower() not in ENDINGS:
-        raise InvalidSetting("--out", str(path), f"expected a name that ends in {ENDINGS}")
+        raise InvalidSetting(
+            "--out", str(path), f"expected a name that ends in {', '.join(ENDINGS)}"
+        )
     if not path.parent.is_dir():
         raise InvalidSetting("--out", str(path), "expected a file in a folder that exists")
 
@@ -56,8 +58,10 @@ def _save_npz(table: Table, path: Path) -> None:
 def _save_csv(table: Table, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["configuration", *table.instances])
-        for name, row in zip(table.configurations, table.runtimes.tolist(), strict=True):
+        writer.writerow(["configuration", *map(_as_unicode, table.instances)])
+        for name, row in zip(
+            map(_as_unicode, table.configurations), table.runtimes.tolist(), strict=True
+        ):
             writer.writerow([name, *map(repr, row)])
 
 
@@ -67,10 +71,17 @@ def _save_parquet(table: Table, path: Path) -> None:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra(path, "pyarrow", "parquet") from None
-    columns = {"configuration": pyarrow.array(table.configurations)}
+    names = [_as_unicode(name) for name in table.configurations]
+    columns = {"configuration": pyarrow.array(names)}
     for place, name in enumerate(table.instances):
-        columns[name] = pyarrow.array(table.runtimes[:, place])
+        columns[_as_unicode(name)] = pyarrow.array(table.runtimes[:, place])
     data = pyarrow.table(columns)
     if table.cutoff is not None:
         data = data.replace_schema_metadata({CUTOFF: repr(table.cutoff).encode()})
-    pyarrow.parquet.write_table(data, path)
+    with path.open("wb") as file:  # given a path, it insists on UTF-8
+        pyarrow.parquet.write_table(data, file)
+
+
+def _as_unicode(name: str) -> str:
+    r"""A name as these formats can hold it: a byte that is not UTF-8 becomes e.g. `\udcff`."""
+    return name.encode(errors="backslashreplace").decode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sys
 import tomllib
@@ -44,6 +45,9 @@ __all__ = ["Scenario", "load_scenario", "template_text"]
 LARGEST_FILE = 32 * 2**20
 """Bytes; more than that is not a scenario."""
 
+SMALL_SPACE = 8
+"""So many configurations are searched at once: pools that grow would not pay."""
+
 NO_EFFECT = {"workers", "stop_at"}
 """Settings of the search that do not change which runs are made, only how soon and how many."""
 
@@ -70,10 +74,11 @@ class Scenario:
     same runs, given the same outcomes. Budgets may differ, and the number of workers."""
 
     @cached_property
-    def configurations(self) -> int:
-        """How many are searched: those asked for, or all that there are."""
-        size = self.space.size
-        asked = self.search.configurations
+    def configurations(self) -> int | None:
+        """How many are searched: those asked for, or all that there are; None: pools that grow."""
+        size, asked = self.space.size, self.search.configurations
+        if asked is None:
+            return None if size is None or size > SMALL_SPACE else size
         return asked if size is None else min(asked, size)
 
 
@@ -146,7 +151,7 @@ def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenar
     except ValidationError as error:
         raise in_words(error, Document) from None
     directory = folder / document.target.directory
-    if not directory.is_dir():
+    if not os.path.isdir(directory):  # noqa: PTH112  (that of paths raises for long ones)
         problem = f"there is no folder {str(directory)!r}"
         raise InvalidKey(("target", "directory"), problem, "make it, or correct the path")
     seed = document.search.seed

@@ -238,6 +238,8 @@ class StopAtTable(Table):
 
     epsilon: float = Field(ge=0, allow_inf_nan=False)
     delta: float = Field(ge=0, lt=1)
+    gamma: float = Field(default=0.05, gt=0, lt=1)
+    """The share of the space that may be better, unless `configurations` is given."""
 
 
 class SearchTable(Table):
@@ -248,7 +250,7 @@ class SearchTable(Table):
     objective: Literal["cpu", "wall"] = "cpu"
     workers: int = Field(default_factory=cpus, ge=1, le=10_000)
     seed: int = Field(default=0, ge=0, lt=2**32)
-    configurations: int = Field(default=100, ge=1, le=LARGEST_COUNTED)
+    configurations: int | None = Field(default=None, ge=1, le=LARGEST_COUNTED)
     confidence: float = Field(default=0.95, gt=0, lt=1)
     profile: Annotated[str, BeforeValidator(known(PROFILES))] = DEFAULT
     stop_at: StopAtTable | None = None
@@ -258,6 +260,13 @@ class SearchTable(Table):
         if self.cutoff is not None and self.cutoff < self.first_cap:
             problem = f"the cutoff of {self.cutoff:g} s is below the first cap"
             raise Wrong(problem, f"give {self.first_cap:g} s or more", "cutoff")
+        return self
+
+    @model_validator(mode="after")
+    def _pools_can_grow(self) -> SearchTable:
+        if self.configurations is None and PROFILES[self.profile].full_share == 1.0:
+            problem = f"{self.profile} needs a fixed number of configurations"
+            raise Wrong(problem, "add it, e.g. configurations = 100", "profile")
         return self
 
 

@@ -40,11 +40,19 @@ def make_instances(
     return Instances(_checked(written, folder, (key, table.source)), stream, takes_seed), written
 
 
+def is_file(place: Path) -> bool:
+    """Whether there is such a file; a name that none can have, being too long, is no error."""
+    try:
+        return place.is_file()
+    except OSError:
+        return False
+
+
 def check_program(word: str, directory: Path, key: tuple[str, ...]) -> None:
     """Complain if there is no such program, as seen from the folder where it would run."""
     place = str(directory / word) if os.sep in word else word
     if shutil.which(place) is None:
-        is_there = (directory / word).is_file()
+        is_there = is_file(directory / word)
         if is_there and os.sep not in word:
             fix = f"write ./{word}: programs without a / are looked for in PATH only"
         elif is_there:
@@ -72,8 +80,12 @@ def _written(table: InstancesTable, folder: Path, key: tuple[str, ...]) -> tuple
     if table.glob is None:
         return table.list or table.names or ()
     # As in a shell: hidden files are left out, and patterns may begin with a slash.
-    found = glob.glob(table.glob, root_dir=folder, recursive=True)  # noqa: PTH207
-    files = tuple(sorted(name for name in found if (folder / name).is_file()))
+    try:
+        found = glob.glob(table.glob, root_dir=folder, recursive=True)  # noqa: PTH207
+    except (OSError, ValueError, RecursionError):
+        problem = f"no file can match {table.glob!r}"
+        raise InvalidKey(key, problem, "write it as in a shell, e.g. cnf/*.cnf") from None
+    files = tuple(sorted(name for name in found if is_file(folder / name)))
     if not files:
         problem = f"no file matches {table.glob!r}"
         raise InvalidKey(key, problem, f"check the pattern; it is taken from {folder}")
@@ -83,7 +95,7 @@ def _written(table: InstancesTable, folder: Path, key: tuple[str, ...]) -> tuple
 def _lines(place: Path, key: tuple[str, ...]) -> tuple[str, ...]:
     """One instance on each line, exactly; empty lines and those that begin with # do not count."""
     fix = "give a file with one instance on each line"
-    if not place.is_file():
+    if not is_file(place):
         raise InvalidKey(key, f"there is no file {str(place)!r}", fix)
     try:
         text = place.read_bytes().decode(errors="surrogateescape")
@@ -99,7 +111,7 @@ def _lines(place: Path, key: tuple[str, ...]) -> tuple[str, ...]:
 def _checked(written: tuple[str, ...], folder: Path, key: tuple[str, ...]) -> tuple[str, ...]:
     places = [folder / name for name in written]
     for place in places:
-        if not place.is_file():
+        if not is_file(place):
             problem = f"there is no file {str(place)!r}"
             raise InvalidKey(key, problem, f"correct the path; it is taken from {folder}")
         if not os.access(place, os.R_OK):

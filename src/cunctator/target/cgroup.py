@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -120,6 +120,19 @@ def kill_group(folder: Path, patience: float) -> None:
         time.sleep(0.001)
 
 
+def find_group(name: str) -> Path | None:
+    """Where a group of this name is, wherever in the mounted tree; None: nowhere."""
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return None
+    for _, place in group_mounts(mounts):
+        for path, names, _ in os.walk(place):
+            if name in names:
+                return Path(path) / name
+    return None
+
+
 def remove_group(folder: Path) -> None:
     """Remove a group, and those that a target may have made in it, if they are empty."""
     for path, _, _ in os.walk(folder, topdown=False):
@@ -140,14 +153,19 @@ def own_folder() -> Path | None:
 
 def folder_of(own: str, mounts: Iterable[str]) -> Path | None:
     """Where a group is found, given the lines of /proc/self/mountinfo."""
-    for line in mounts:
-        before, _, after = line.partition(" - ")
-        if after.split(" ")[0] != "cgroup2":
-            continue
-        root, place = (_unescaped(field) for field in before.split(" ")[3:5])
+    for root, place in group_mounts(mounts):
         if own == root or own.startswith(root.rstrip("/") + "/"):
             return Path(place + own[len(root.rstrip("/")) :])
     return None
+
+
+def group_mounts(mounts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(root, place) of each mount of cgroup v2, given the lines of /proc/self/mountinfo."""
+    for line in mounts:
+        before, _, after = line.partition(" - ")
+        if after.split(" ")[0] == "cgroup2":
+            root, place = (_unescaped(field) for field in before.split(" ")[3:5])
+            yield root, place
 
 
 def _move_to(folder: Path) -> None:

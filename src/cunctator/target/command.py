@@ -63,7 +63,7 @@ class Command:
         )
 
     def argv(
-        self, configuration: Mapping[str, Value], instance: str, seed: int, cap: float
+        self, configuration: Mapping[str, Value], instance: str, seed: int | str, cap: float
     ) -> list[str]:
         """The arguments of a run; items that mention a parameter that is not active disappear."""
         assert self.items, "a function has no command line"

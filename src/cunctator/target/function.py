@@ -6,8 +6,11 @@ interpreter nor imports are charged to them.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
@@ -15,6 +18,9 @@ from typing import Any
 
 from cunctator.errors import CunctatorError
 from cunctator.target.measurement import Call
+
+LONGEST_IMPORT = 120.0
+"""Seconds that a function's module may take to be imported."""
 
 SOLVED, CRASHED = 0, 1
 """Exit codes."""
@@ -57,6 +63,31 @@ def load_function(name: str) -> Function:
     return called
 
 
+def load_in_time(name: str) -> None:
+    """The same in a supervisor: not for ever, and not longer than there is a driver.
+
+    The driver's end comes as SIGCONT (`launch.wake_at_drivers_death`), but so may other things. The
+    alarm comes again each second, in case the module takes it for an error of its own.
+    """
+    driver = os.getppid()
+
+    def give_up(number: int, frame: object) -> None:
+        if number == signal.SIGALRM or os.getppid() != driver:
+            raise TimeoutError(f"it took more than {LONGEST_IMPORT:g} s, or nobody waits for it")
+
+    numbers = (signal.SIGALRM, signal.SIGCONT)
+    for number in numbers:
+        signal.signal(number, give_up)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_IMPORT, 1.0)
+    try:
+        load_function(name)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number in numbers:
+            if signal.getsignal(number) is give_up:  # else the module has one of its own
+                signal.signal(number, signal.SIG_DFL)
+
+
 def call_function(function: Function, call: Call) -> int:
     """Call it and return the exit code of the process; what went wrong goes to stderr."""
     code = CRASHED
@@ -70,7 +101,9 @@ def call_function(function: Function, call: Call) -> int:
     except BaseException:
         import traceback  # here: what the supervisor imports makes each of its forks dearer
 
-        traceback.print_exc()
+        with suppress(Exception):
+            traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with suppress(Exception):  # it may have closed or replaced them
+            stream.flush()
     return code

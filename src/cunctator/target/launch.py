@@ -12,13 +12,14 @@ import os
 import resource
 import signal
 import struct
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from cunctator.target.function import call_function, load_function
+from cunctator.target.function import call_function, load_function, load_in_time
 from cunctator.target.measurement import Call, Request
 
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
@@ -60,6 +61,15 @@ def become_subreaper() -> None:
         raise OSError(ctypes.get_errno(), "cannot become a child subreaper")
 
 
+def wake_at_drivers_death() -> None:
+    """Be sent SIGCONT when the driver ends, so that a stopped one learns of it, and ends too.
+
+    Not SIGKILL: whoever is not stopped sees the channel end, and has its run to end before itself.
+    The kernel sends it also when the thread ends that started us, and then it must do no harm.
+    """
+    _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGCONT, 0, 0, 0)
+
+
 def become_urgent() -> None:
     """Take precedence over the targets, if we may (as root); what they use is measured the same.
 
@@ -78,7 +88,9 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
     """
     program = ""
     if isinstance(request.target, Call):
-        load_function(request.target.function)  # imported here, it is not charged to any run
+        if request.directory is not None and request.directory not in sys.path:
+            sys.path.insert(0, request.directory)  # as if Python had been started there
+        load_in_time(request.target.function)  # imported here, it is not charged to any run
     else:
         program = find_program(request.target[0], added.get("PATH") or os.environ.get("PATH", ""))
     supervisor = os.getpid()
@@ -142,9 +154,11 @@ def _become_target(
             os._exit(NOT_STARTED)
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
         os.setsid()
-        os.dup2(stdout, 1)
+        os.dup2(stdout if request.printed is None else _opened(request.printed), 1)
         os.dup2(stderr, 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _limit(resource.RLIMIT_CORE, 0)
+        if request.largest_file is not None:
+            _limit(resource.RLIMIT_FSIZE, request.largest_file)
         if request.directory is not None:
             os.chdir(request.directory)
         os.environ.update(added)
@@ -158,6 +172,17 @@ def _become_target(
         os.write(report, words(error, program).encode(errors="backslashreplace"))
     finally:
         os._exit(NOT_STARTED)
+
+
+def _opened(file: str) -> int:
+    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+
+
+def _limit(what: int, most: int) -> None:
+    """Limit a resource of this process and its children, for good."""
+    allowed = resource.getrlimit(what)[1]
+    most = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+    resource.setrlimit(what, (most, most))
 
 
 def _call(call: Call, private: int, pipes: list[tuple[int, int]]) -> NoReturn:

@@ -18,6 +18,7 @@ class Ending(Enum):
     MEMORY = "reached its memory limit"
     STOPPED = "was stopped"
     FAILED_TO_START = "could not be started"
+    LOST = "was lost with its supervisor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ class Request:
     objective: str = "cpu"
     """"cpu" (user and system time of the whole tree) or "wall"."""
     wall_cap: float = math.inf
-    """A target that sleeps uses no CPU time and must end too."""
+    """On the clock, whatever the objective."""
+    idle_cap: float = math.inf
+    """On the clock too, but only time in which none of its processes ran or waited for a CPU: a
+    target that sleeps uses no CPU time and must end, but one on a busy machine need not."""
     memory: int | None = None
     """Limit for the whole tree."""
     output: int = 1 << 20
@@ -55,12 +59,22 @@ class Request:
     """Where it runs; None: where the driver does."""
     environment: dict[str, str] | None = None
     """Variables added to the driver's own."""
+    printed: str | None = None
+    """File that takes the standard output, all of it; None: it is kept as said above."""
+    largest_file: int | None = None
+    """Limit on each file that it writes."""
 
     def __post_init__(self) -> None:
         assert self.target
         assert self.cap > 0 and self.wall_cap > 0 and self.grace >= 0 and self.output >= 0
         assert self.objective in ("cpu", "wall")
+        assert self.idle_cap > 0
         assert self.memory is None or self.memory > 0
+
+    @property
+    def longest_wall(self) -> float:
+        """Seconds on the clock after which it is ended at the latest."""
+        return min(self.wall_cap, self.cap if self.objective == "wall" else math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +86,16 @@ class Measurement:
     """User and system time of all its processes."""
     wall: float = 0.0
     """Until the first process ended by itself, or all were ended by us."""
+    idle: float = 0.0
+    """Of the wall time, in which nothing ran; only if an idle cap was given."""
     exit_code: int | None = None
     signal: int | None = None
     """The one that ended the first process, whoever sent it."""
     peak_memory: int = 0
-    """Of the tree, as well as could be seen: the largest sum of resident sizes at any look, or the
-    largest size of any one process that has ended. The first process is forked from the
-    supervisor, so it is never less than the supervisor's own size, 15 MB or so."""
+    """Of the tree, as well as could be seen: the largest sum of resident sizes at any look (of
+    proportional ones where that sum is above the limit), or the largest size of any one process
+    that has ended. The first process is forked from the supervisor, so it is never less than the
+    supervisor's own size, 15 MB or so."""
     overshoot: float = 0.0
     """Of the objective, beyond the cap."""
     method: str = ""

@@ -22,8 +22,10 @@ from pathlib import Path
 from cunctator.errors import CunctatorError
 from cunctator.target.cgroup import GroupTree
 from cunctator.target.folder import empty_folder
+from cunctator.target.idleness import IDLE, IdleWatch
 from cunctator.target.launch import BEGUN, REPORT, launch, words
 from cunctator.target.measurement import Call, Ending, Measurement, Request
+from cunctator.target.memory import MemoryWatch
 from cunctator.target.output import Stream
 from cunctator.target.tree import ProcessTree, Tree, send
 
@@ -33,9 +35,6 @@ CPUS = os.cpu_count() or 1
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.01
 """Seconds between looks near the cap: the shortest while CPU time is being used."""
-
-IDLE = 0.1
-"""CPUs: a tree that uses less of them is looked at less often."""
 
 MEMORY_PAUSE = 0.01
 """Seconds between looks at most, if memory is limited."""
@@ -104,6 +103,8 @@ class _Run:
         self.cpu = 0.0
         """Seen so far."""
         self.looked = self.begun
+        self.idle = IdleWatch(request.idle_cap, self.begun)
+        self.memory = MemoryWatch(request.memory)
         self.least_pause = SHORTEST_PAUSE
         self.next_look = self.begun + self._pause(1)
         self.peak_memory = 0
@@ -126,10 +127,9 @@ class _Run:
     def _watch(self) -> Ending:
         """Wait until it ends by itself, or has to be ended."""
         request = self.request
-        limit = request.wall_cap
-        at_limit = Ending.WALL
-        if request.objective == "wall" and request.cap <= limit:
-            limit, at_limit = request.cap, Ending.CAP
+        limit = request.longest_wall
+        is_cap = request.objective == "wall" and limit == request.cap
+        at_limit = Ending.CAP if is_cap else Ending.WALL
         while True:
             self._wait(min(self.next_look, self.begun + limit) - time.monotonic())
             if self.ended is not None:
@@ -167,6 +167,7 @@ class _Run:
         if report.startswith(BEGUN):
             _, begun, used = REPORT.unpack(report[: REPORT.size])
             self.begun = self.looked = begun / 1e9
+            self.idle = IdleWatch(self.request.idle_cap, self.begun)
             self.tree.begin(used / 1e9)
             self.next_look = self.begun + self._pause(1)
             self.has_begun = True
@@ -178,8 +179,7 @@ class _Run:
         if self.ended is not None:
             return Ending.EXITED
         sight = self.tree.look()
-        self.peak_memory = max(self.peak_memory, sight.memory)
-        if request.memory is not None and sight.memory > request.memory:
+        if self._is_too_large(sight.memory):
             return Ending.MEMORY
         cpu = max(self.cpu, sight.cpu)
         is_idle = cpu - self.cpu < IDLE * (now - self.looked)
@@ -187,8 +187,15 @@ class _Run:
         self.cpu, self.looked = cpu, now
         if request.objective == "cpu" and cpu >= request.cap:
             return Ending.CAP
+        if self.idle.look(now, cpu, self.tree.members):
+            return Ending.WALL
         self.next_look = now + self._pause(sight.threads)
         return None
+
+    def _is_too_large(self, resident: int) -> bool:
+        size = self.memory.size(resident, self.tree.members)
+        self.peak_memory = max(self.peak_memory, size)
+        return self.request.memory is not None and size > self.request.memory
 
     def _pause(self, threads: int) -> float:
         """Seconds for which the cap cannot be reached.
@@ -196,10 +203,10 @@ class _Run:
         That is by the threads there are now; new ones are believed to come no sooner than after
         10 ms, as looking that often is cheap enough, however many CPUs there are.
         """
-        pause = LONGEST_WAIT
+        pause = min(LONGEST_WAIT, self.idle.period)
         if self.request.objective == "cpu":
             remaining = self.request.cap - self.cpu
-            pause = remaining / max(1, min(threads, CPUS))
+            pause = min(pause, remaining / max(1, min(threads, CPUS)))
             pause = min(pause, max(remaining / CPUS, LONGEST_PAUSE))
             pause = max(pause, self.least_pause)
         return pause if self.request.memory is None else min(pause, MEMORY_PAUSE)
@@ -222,10 +229,9 @@ class _Run:
         """Send SIGTERM, and wait until all are gone or the grace is over."""
         send(self.tree.members(), signal.SIGTERM)
         until = time.monotonic() + self.request.grace
-        limit = self.request.memory
         while not self._reap() and not self.is_stopped:
             remaining = until - time.monotonic()
-            if remaining <= 0 or (limit is not None and self.tree.look().memory > limit):
+            if remaining <= 0 or self._is_too_large(self.tree.look().memory):
                 return
             self._wait(min(remaining, SHORTEST_PAUSE))
 
@@ -265,6 +271,7 @@ class _Run:
             ending,
             cpu=max(cpu, 0.0),
             wall=max(wall, 0.0),
+            idle=self.idle.seconds,
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
             peak_memory=self.peak_memory,

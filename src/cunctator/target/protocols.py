@@ -62,7 +62,7 @@ class Call:
     """What a run is, for a wrapper to be told."""
 
     instance: str
-    seed: int
+    seed: int | str
     cap: float
     configuration: Mapping[str, Value]
     formatted: Sequence[str]
@@ -162,6 +162,8 @@ def read_numbers(output: str) -> Report:
         return Report(Said.CRASHED, problem=problem)
     cost, seconds = numbers[0], numbers[-1]
     assert cost is not None and seconds is not None
+    if math.isnan(cost):
+        return Report(Said.CRASHED, problem="the runner says that the cost is no number (NaN)")
     if cost == math.inf:
         return Report(Said.CRASHED, problem="the runner rejects this configuration (cost Inf)")
     if not 0 <= seconds < math.inf:
@@ -179,6 +181,9 @@ def read_pairs(output: str) -> Report:
     said = pairs.get("status", "SUCCESS")
     if "cost" not in pairs and said.upper() == "SUCCESS":
         return Report(Said.CRASHED, problem="no cost= on standard output")
+    cost = _number(pairs.get("cost"))
+    if cost is not None and math.isnan(cost) and said.upper() == "SUCCESS":
+        return Report(Said.CRASHED, problem="the script says that the cost is no number (NaN)")
     return _report(said, pairs.get("cpu_time", pairs.get("runtime")))
 
 

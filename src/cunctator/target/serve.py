@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 from cunctator.target.cgroup import GroupTree, enter_group, leave_group
@@ -22,17 +23,32 @@ from cunctator.target.channel import (
     send_line,
 )
 from cunctator.target.folder import make_folder, remove_folder
-from cunctator.target.launch import become_subreaper, become_urgent
+from cunctator.target.launch import (
+    become_subreaper,
+    become_urgent,
+    wake_at_drivers_death,
+    words,
+)
+from cunctator.target.measurement import Ending, Measurement
+from cunctator.target.owner import owner
 from cunctator.target.process import Surroundings, run_process
 
 
-def serve(channel: int, folder: str, methods: list[str]) -> None:
-    """Answer the driver's requests, one at a time, until it hangs up."""
+def serve(channel: int, prefix: str, methods: list[str]) -> None:
+    """Answer the driver's requests, one at a time, until it hangs up.
+
+    `prefix` is what the path of our temporary folder begins with; who we are follows.
+    """
     restore_signals()
     become_subreaper()
     become_urgent()
-    temporary = Path(folder)
-    make_folder(temporary)
+    wake_at_drivers_death()
+    temporary = Path(prefix + owner())
+    try:
+        make_folder(temporary)
+    except OSError as error:
+        refuse(channel, f"no temporary folder can be made: {words(error)}")
+        return
     group = None
     try:
         group = enter_group(temporary.name) if GroupTree.method in methods else None
@@ -41,15 +57,30 @@ def serve(channel: int, folder: str, methods: list[str]) -> None:
         while is_clean and (line := read_line(channel)):
             surroundings = Surroundings(channel, temporary, group)
             measurement = run_process(request_from(decoded(line)), surroundings)
-            is_clean = has_no_child() and not any(temporary.iterdir())
-            answer = {"measurement": measurement_message(measurement), "is_last": not is_clean}
-            send_line(channel, encoded(answer))
+            is_clean = has_no_child() and is_empty(temporary)
+            answer(channel, measurement, is_last=not is_clean)
     except (BrokenPipeError, ConnectionResetError):
         pass  # nobody is there to answer
     finally:
-        remove_folder(temporary)
         if group is not None:
             leave_group(group)
+        remove_folder(temporary)  # at last: it is by the folder that others find what is left
+
+
+def answer(channel: int, measurement: Measurement, *, is_last: bool) -> None:
+    """Tell the driver what came of a run, and whether we can make another one."""
+    message = {"measurement": measurement_message(measurement), "is_last": is_last}
+    send_line(channel, encoded(message))
+
+
+def refuse(channel: int, problem: str) -> None:
+    """Answer that nothing can be started, and why."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        send_line(channel, encoded({"group": None}))
+        if read_line(channel):
+            host = os.uname().nodename
+            refused = Measurement(Ending.FAILED_TO_START, host=host, problem=problem)
+            answer(channel, refused, is_last=True)
 
 
 def restore_signals() -> None:
@@ -61,6 +92,14 @@ def restore_signals() -> None:
         if signal.getsignal(number) in (signal.SIG_IGN, signal.default_int_handler):
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether a folder is there and empty."""
+    try:
+        return not any(folder.iterdir())
+    except OSError:
+        return False
 
 
 def has_no_child() -> bool:

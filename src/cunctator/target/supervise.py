@@ -12,14 +12,26 @@ import sys
 
 
 def main(descriptor: str, settings: str) -> None:
-    """Serve the driver at the other end of a channel until it hangs up."""
+    """Serve the driver at the other end of a channel until it hangs up; then end at once.
+
+    A function's module may have started threads, for which the interpreter would wait.
+    """
     channel = int(descriptor)
     os.set_inheritable(channel, False)
-    path, folder, methods = json.loads(settings)
+    path, prefix, methods = json.loads(settings)
     sys.path[:] = path
     from cunctator.target.serve import serve
 
-    serve(channel, folder, methods)
+    code = 1
+    try:
+        serve(channel, prefix, methods)
+        code = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 if __name__ == "__main__":

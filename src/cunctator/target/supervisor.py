@@ -3,9 +3,10 @@
 The work is done by a process of its own (`supervise.py`), because only a single-threaded process
 that runs one target at a time can own all orphans of its run and know whose CPU time is whose.
 
-If that process is lost, whatever it ran is found by a mark in its environment, or by its control
-group, and killed. The first process of a run dies with its supervisor in any case. What could
-escape is a grandchild that emptied its environment, and only where there are no control groups.
+If that process is lost, or does not answer in time, whatever it ran is found by a mark in its
+environment, or by its control group, and killed; see `sweep.py`. The first process of a run dies
+with its supervisor in any case. What could escape is a grandchild that emptied its environment, and
+only where there are no control groups.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cunctator.errors import CunctatorError
-from cunctator.target.cgroup import GroupTree, kill_group
+from cunctator.target.cgroup import GroupTree
 from cunctator.target.channel import (
     Message,
     decoded,
@@ -33,12 +34,11 @@ from cunctator.target.channel import (
     measurement_from,
     request_message,
 )
-from cunctator.target.folder import remove_folder
-from cunctator.target.measurement import Ending, Measurement, Request
-from cunctator.target.tree import ProcessTree, all_processes, freeze_and_kill
-
-MARK = "CUNCTATOR_RUN"
-"""The variable that all processes of a supervisor carry, and it itself."""
+from cunctator.target.function import LONGEST_IMPORT
+from cunctator.target.measurement import Call, Ending, Measurement, Request
+from cunctator.target.owner import owner
+from cunctator.target.sweep import MARK, folder_prefix, sweep, sweep_stale
+from cunctator.target.tree import ProcessTree
 
 METHODS = (GroupTree.method, ProcessTree.method)
 """How runs may be watched; the first that works is used."""
@@ -49,13 +49,20 @@ GLANCE = 1.0
 PATIENCE = 15.0
 """Seconds that a supervisor may take to end its run; it gives up on the run after 10."""
 
+SLACK = 120.0
+"""Seconds that a supervisor may take to start, and for all that it does around a run: ending it,
+removing what it left, on a machine that has other things to do."""
+
 
 class SupervisorLost(CunctatorError):
     """The process that supervised a run is gone; the run has been killed, its result is lost."""
 
-    def __init__(self, code: int | None) -> None:
+    def __init__(self, code: int, *, is_silent: bool = False) -> None:
         self.code = code
-        how = "ended" if code is None or code >= 0 else f"was killed by signal {-code}"
+        self.is_silent = is_silent
+        how = "ended" if code >= 0 else f"was killed by signal {-code}"
+        if is_silent:
+            how = "did not answer any more and has been killed"
         super().__init__(
             f"the process that supervised a run {how}; what it ran has been killed: run it again"
         )
@@ -67,6 +74,8 @@ class Supervisor:
     _methods: tuple[str, ...] = METHODS
 
     def __init__(self) -> None:
+        self.has_answered = False
+        """Whether a run has ever been answered: then supervisors can work here."""
         self._lock = threading.Lock()
         self._worker: _Worker | None = None
         self._stopped_at: float | None = None
@@ -85,25 +94,30 @@ class Supervisor:
     def run(self, request: Request) -> Measurement:
         """Run a target; blocks until it has ended.
 
-        Raises `SupervisorLost` if the supervisor's process ended before; the next run gets a new
-        one. After `stop` nothing is run any more.
+        Raises `SupervisorLost` if the supervisor's process ended before, or fell silent; the next
+        run gets a new one. After `stop` nothing is run any more.
         """
         with self._lock:
             if self._stopped_at is not None:
                 return Measurement(Ending.STOPPED)
             if self._worker is None:
-                self._worker = _Worker(self._methods)
+                try:
+                    self._worker = _Worker(self._methods)
+                except OSError as error:
+                    problem = f"its supervisor cannot be started ({error})"
+                    return Measurement(Ending.FAILED_TO_START, problem=problem)
             worker = self._worker
         try:
-            answer = worker.ask(request_message(request), self._is_overdue)
+            answer = worker.ask(request, self._is_overdue)
         except BaseException:  # Ctrl-C too: an answer that nobody waits for must not come later
             self._lose(worker)
             raise
         if answer is None:
             code = self._lose(worker)
             if self._stopped_at is None:
-                raise SupervisorLost(code)
+                raise SupervisorLost(code, is_silent=worker.is_silent)
             return Measurement(Ending.STOPPED)
+        self.has_answered = True
         if answer["is_last"]:
             self._lose(worker)
         return measurement_from(answer["measurement"])
@@ -137,30 +151,41 @@ class _Worker:
     """A supervisor's process and the channel to it."""
 
     def __init__(self, methods: tuple[str, ...]) -> None:
+        self.is_silent = False
+        """Whether it was given up because no answer came."""
         self._identity = secrets.token_hex(8)
-        self._folder = Path(tempfile.gettempdir()) / f"cunctator-{self._identity}"
         self._greeting: Message | None = None
-        self._channel, theirs = socket.socketpair()
+        place = Path(tempfile.gettempdir())
+        prefix = str(place / folder_prefix(self._identity))
         script = Path(__file__).with_name("supervise.py")
-        settings = json.dumps([sys.path, str(self._folder), methods])
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 (our own script)
-                [sys.executable, "-P", str(script), str(theirs.fileno()), settings],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, MARK: self._identity},
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is the driver's to handle
-            )
+        settings = json.dumps([sys.path, prefix, methods])
+        self._channel, theirs = socket.socketpair()
+        try:
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 (our own script)
+                    [sys.executable, "-P", str(script), str(theirs.fileno()), settings],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    env={**os.environ, MARK: self._identity},
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C is the driver's to handle
+                )
+        except OSError:
+            self._channel.close()
+            raise
+        self._folder = Path(prefix + owner(self._process.pid))
 
-    def ask(self, request: Message, is_overdue: Callable[[], bool]) -> Message | None:
+    def ask(self, request: Request, is_overdue: Callable[[], bool]) -> Message | None:
         """Send a request and wait for the answer; None if there will be none."""
         if self._greeting is None:
-            self._greeting = self._receive(is_overdue)
-        if self._greeting is None:
+            sweep_stale(self._folder.parent)  # while it starts
+            self._greeting = self._receive(is_overdue, SLACK)
+        if self._greeting is None or not self._send(request_message(request)):
             return None
-        self._send(request)
-        return self._receive(is_overdue)
+        importing = LONGEST_IMPORT if isinstance(request.target, Call) else 0.0
+        return self._receive(
+            is_overdue, importing + request.longest_wall + request.grace + PATIENCE + SLACK
+        )
 
     def hang_up(self) -> None:
         """Tell it to end its run and itself."""
@@ -186,19 +211,31 @@ class _Worker:
         self._sweep()
         return code
 
-    def _send(self, message: Message) -> None:
-        self._channel.settimeout(None)
-        with suppress(BrokenPipeError, ConnectionResetError):  # then there will be no answer
+    def _send(self, message: Message) -> bool:
+        """Whether it took the message; if it has ended, that shows when no answer comes."""
+        self._channel.settimeout(SLACK)
+        try:
             self._channel.sendall(encoded(message))
+        except TimeoutError:
+            self.is_silent = True
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return not self.is_silent
 
-    def _receive(self, is_overdue: Callable[[], bool]) -> Message | None:
+    def _receive(self, is_overdue: Callable[[], bool], patience: float) -> Message | None:
+        """Wait for a message; None if it has ended, or so many seconds have passed.
+
+        They are counted in glances, so that time in which we were stopped ourselves is none.
+        """
         self._channel.settimeout(GLANCE)
         line = bytearray()
         while not line.endswith(b"\n"):
             try:
                 piece = self._channel.recv(1 << 16)
             except TimeoutError:
-                if self._process.poll() is None and not is_overdue():
+                patience -= GLANCE
+                self.is_silent = patience < 0
+                if self._process.poll() is None and not is_overdue() and not self.is_silent:
                     continue
                 return None
             except ConnectionResetError:
@@ -209,20 +246,5 @@ class _Worker:
         return decoded(bytes(line))
 
     def _sweep(self) -> None:
-        if self._greeting is not None and self._greeting["group"] is not None:
-            kill_group(Path(self._greeting["group"]), PATIENCE)
-        until = time.monotonic() + PATIENCE
-        while self._marked() and time.monotonic() < until:
-            freeze_and_kill(self._marked)
-            time.sleep(0.001)
-        remove_folder(self._folder)
-
-    def _marked(self) -> list[int]:
-        """All processes that carry our mark; those of other users cannot be read, nor are ours."""
-        mark = f"{MARK}={self._identity}".encode()
-        found = []
-        for process in all_processes():
-            with suppress(OSError):
-                if mark in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
-                    found.append(process)
-        return found
+        group = None if self._greeting is None else self._greeting["group"]
+        sweep(self._identity, self._folder, None if group is None else Path(group), PATIENCE)

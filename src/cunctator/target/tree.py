@@ -25,8 +25,14 @@ from typing import NamedTuple, Protocol
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
-PARENT, REAPED_USER, REAPED_SYSTEM, THREADS, RESIDENT = 1, 13, 14, 17, 21
+STATE, PARENT, REAPED_USER, REAPED_SYSTEM, THREADS, START, RESIDENT = 0, 1, 13, 14, 17, 19, 21
 """Fields of /proc/<pid>/stat, counted after the name."""
+
+RUNNING = b"R"
+"""The state of a thread that runs, or would if there were a CPU for it."""
+
+ENDED = (b"Z", b"X")
+"""The states of a process that waits for nothing but its parent."""
 
 SMALL = 2048
 """Bytes. The kernel hands longer files out in pieces of up to 4096."""
@@ -43,7 +49,8 @@ class Sight(NamedTuple):
     cpu: float
     """Seconds, all that can be seen of it."""
     memory: int
-    """Bytes: the sum of resident sizes. Pages shared by several processes count for each."""
+    """Bytes: the sum of resident sizes. Pages shared by several processes count for each; see
+    `memory.py`."""
     threads: int
 
 
@@ -116,13 +123,28 @@ def reaped_cpu() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def status_fields(process: int) -> list[bytes]:
+def status_fields(process: int | str) -> list[bytes]:
     """The fields of /proc/<pid>/stat after the name; none if the process is gone."""
     try:
         # The name may hold anything, brackets and blanks too; what follows it may not.
         return read_kernel_file(f"/proc/{process}/stat").rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def any_running(processes: Iterable[int]) -> bool:
+    """Whether any thread of these runs, or waits for nothing but a CPU."""
+    for process in processes:
+        fields = status_fields(process)
+        if fields and fields[STATE] == RUNNING:
+            return True
+        if fields and int(fields[THREADS]) > 1:
+            with suppress(FileNotFoundError, ProcessLookupError):
+                for task in Path(f"/proc/{process}/task").iterdir():
+                    fields = status_fields(f"{process}/task/{task.name}")
+                    if fields and fields[STATE] == RUNNING:
+                        return True
+    return False
 
 
 def descendants() -> list[tuple[int, list[bytes]]]:

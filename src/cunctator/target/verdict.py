@@ -22,6 +22,17 @@ from cunctator.target.protocols import Protocol, Report, Said
 AT_THE_CAP = 0.95
 """Share of the cap from which a wrapper's timeout is that of the cap."""
 
+FAR_FROM_THE_CAP = 0.5
+"""Share of the cap: a timeout before that, by our clocks, is odd whatever the wrapper's says."""
+
+STARVED = 0.5
+"""Share of a run's time: if it was idle for less of it, the machine is to blame for its end."""
+
+OVERLOADED = (
+    "the machine is overloaded: a run was ended at its wall-clock limit although it was ready to"
+    " run most of the time; use fewer workers"
+)
+
 DIFFERENT_SECONDS, DIFFERENT_SHARE = 0.25, 0.1
 """A reported time may differ from ours by this much: a wrapper does not count its own start."""
 
@@ -66,8 +77,12 @@ class Judge:
         if ending is Ending.FAILED_TO_START:
             problem = one_line(f"it could not be started: {measurement.problem}")
             return Verdict(Status.CRASHED, problem=problem, abort=True)
+        if ending is Ending.LOST:
+            return Verdict(Status.CRASHED, problem=one_line(measurement.problem))
         if ending is Ending.MEMORY:
             return Verdict(Status.CRASHED, problem="memory limit", output=tail(measurement))
+        if ending is Ending.WALL and measurement.idle < STARVED * measurement.wall:
+            return Verdict(Status.CAPPED, warning=OVERLOADED)
         if ending in (Ending.CAP, Ending.WALL) or self._seconds(measurement) > cap:
             return Verdict(Status.CAPPED)
         if self.protocol is None:
@@ -109,9 +124,16 @@ class Judge:
         if self.protocol.time_at_cap_is_timeout and report.said is Said.SOLVED:
             says_timeout = reported is not None and reported >= cap
         if says_timeout:
-            longest = max(reported or 0.0, measurement.cpu, measurement.wall)
+            measured = max(measurement.cpu, measurement.wall)
+            longest = max(reported or 0.0, measured)
             if longest >= AT_THE_CAP * cap:
-                return Verdict(Status.CAPPED, reported=reported, warning=report.warning)
+                warning = report.warning
+                if measured < FAR_FROM_THE_CAP * cap:
+                    warning = (
+                        f"the wrapper says TIMEOUT after {longest:g} s, but {measured:g} s were"
+                        f" measured under a cap of {cap:g} s; it counts as capped"
+                    )
+                return Verdict(Status.CAPPED, reported=reported, warning=warning)
             problem = f"the wrapper says TIMEOUT after {longest:g} s under a cap of {cap:g} s"
             return Verdict(Status.CRASHED, reported=reported, problem=problem)
         if report.said is Said.SOLVED:

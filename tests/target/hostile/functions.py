@@ -31,6 +31,16 @@ def answers(configuration, instance, seed, cap):
     return configuration["answer"]
 
 
+def closes(configuration, instance, seed, cap):
+    sys.stdout.close()
+    return True
+
+
+def closes_and_fails(configuration, instance, seed, cap):
+    sys.stderr.close()
+    raise RuntimeError("nobody will read this")
+
+
 def fails(configuration, instance, seed, cap):
     raise RuntimeError("this went wrong")
 

@@ -1,0 +1,238 @@
+"""Endlessly many configurations: pools that grow, and how the time is shared among them.
+
+The appendix "Handling Many Configurations": pool k holds about k 2^k configurations drawn at
+random, so it misses the best 2^-k of the space with a probability that is exponentially small in
+k; each pool has an SPC of its own, and a share of the time proportional to 1 / k^2. Here pools are
+nested, pool k being the first configurations of one numbered sequence, and share their testers, so
+that nothing is run twice. Each pool alone is still a set of independent draws, which is all that
+its guarantee needs.
+
+Those shares are for the worst case: nobody knows which pool is large enough. They leave a pool of
+a thousand a few per cent of the time. So they get `SAFE_SHARE` of it, and the rest goes to the
+*frontier*, the pool that is as large as the time spent so far can pay for. The frontier widens
+once its configurations have been screened (the least index belongs to one that has been run about
+as often as any, and most of its runs are finished) and half as much time again has been given to
+knowing the good ones better. So two thirds of the time look further and one third looks closer,
+whatever a run costs.
+
+Every pool's time is in `State.turns`, six numbers a pool: what its SPC spent at the turn of each
+index, for the sake of the frontier and, behind those of all pools, for the sake of its safe share.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.core.compiled import compiled, compiled_apart
+from cunctator.core.slabs import NONE
+from cunctator.core.state import FULL, RIVAL, SHARP, TURNS, State
+from cunctator.core.tester import BLOCKED, NOTHING, next_kind
+from cunctator.core.tournament import winner_between
+
+WAIT, FINISHED, WIDEN = -1, -2, -3
+"""Instead of a configuration: nothing can be run before a result arrives; the search is over; a
+pool is to be opened that is larger than the arrays."""
+
+EXHAUSTED = -4
+"""The best of a pool is known exactly: it has nothing left to run."""
+
+SAFE_SHARE = 0.0625
+"""Of the charged time, for the shares that the theorem asks for."""
+
+CLOSER = 0.5
+"""Time for knowing a pool better, as a multiple of the time its screening took."""
+
+ABOUT_AS_OFTEN = 0.5
+"""Share of the most started runs that a screened pool's best must have."""
+
+MOST_PENDING = 0.4
+"""Share of its own runs that may be put off: else little is known of it."""
+
+WELL_KNOWN = 0.8
+"""Least bound at full confidence, as a share of the sharper index, for rivals to have turns."""
+
+MOST_POOLS = 20
+"""Pool 20 has 21 million configurations."""
+
+
+def pool_sizes(fixed: int, limit: int | None) -> NDArray[np.int64]:
+    """Sizes of the pools: the `fixed` first configurations and k 2^k draws; at most `limit`.
+
+    The default, and what the user proposes, belong to every pool but are no draws.
+    """
+    sizes = [fixed + k * 2**k for k in range(1, MOST_POOLS + 1)]
+    if limit is not None:
+        sizes = [size for size in sizes if size < limit] + [limit]
+    return np.array(sizes, dtype=np.int64)
+
+
+@compiled
+def pool_time(state: State, pool: int) -> float:
+    """Seconds that a pool's SPC has spent, runs in flight counted at their caps."""
+    first, pools = TURNS * pool, state.pools.sizes.size
+    total = 0.0
+    for turn in range(TURNS):
+        total += state.turns[first + turn] + state.turns[TURNS * pools + first + turn]
+    return total
+
+
+@compiled_apart
+def choose_from_pools(state: State) -> int:
+    """The configuration to run next, or WAIT, FINISHED or WIDEN; `turn` says for whose sake."""
+    pools = state.pools
+    behind = TURNS * pools.sizes.size
+    ahead = safe = 0.0
+    for place in range(behind):
+        ahead += state.turns[place]
+        safe += state.turns[behind + place]
+    total = ahead + safe
+    while True:
+        code = _open_pools(state, total)
+        if code != 0:
+            return code
+        pool = NONE
+        if safe < SAFE_SHARE * total:
+            pool = _neediest_pool(state)
+        if pool != NONE:
+            index = choose_within(state, pool, True)
+            if index >= 0:
+                return index
+            if index == EXHAUSTED:
+                pools.is_done[pool] = True
+                continue
+        pool = pools.frontier[0]
+        if pools.is_done[pool]:
+            return FINISHED
+        index = choose_within(state, pool, False)
+        if index != EXHAUSTED:
+            return index
+        pools.is_done[pool] = True
+
+
+@compiled
+def _open_pools(state: State, total: float) -> int:
+    """Move the frontier, or open a pool for its safe share, if it is time; 0, or WIDEN."""
+    pools, sizes = state.pools, state.pools.sizes
+    frontier = pools.frontier[0]
+    if frontier + 1 < sizes.size and (pools.is_done[frontier] or _may_widen(state, total)):
+        if sizes[frontier + 1] > state.testers.started.size:
+            return WIDEN
+        pools.frontier[0] = frontier + 1
+        pools.opened[0] = max(pools.opened[0], frontier + 2)
+        pools.frontier_since[0], pools.screened_at[0] = total, NONE
+    number = pools.opened[0] + 1
+    if number <= sizes.size:
+        needed = number * number * sizes[number - 1] * state.rules.first_cap
+        if total * SAFE_SHARE >= needed:
+            if sizes[number - 1] > state.testers.started.size:
+                return WIDEN
+            pools.opened[0] = number
+    return 0
+
+
+@compiled
+def _may_widen(state: State, total: float) -> bool:
+    """Whether the frontier has been screened, and looked at closely since."""
+    pools = state.pools
+    size = pools.sizes[pools.frontier[0]]
+    best = winner_between(state.by_sharp, 0, size)
+    testers = state.testers
+    if testers.chosen[best] < max(1.0, ABOUT_AS_OFTEN * pools.most_chosen[0]):
+        return False
+    pending = state.queues.length[best] + testers.in_flight[best]
+    if pending > MOST_PENDING * testers.started[best]:
+        return False
+    if pools.screened_at[0] == NONE:
+        pools.screened_at[0] = total
+    screening = pools.screened_at[0] - pools.frontier_since[0]
+    return bool(total - pools.screened_at[0] >= CLOSER * screening)
+
+
+@compiled
+def _neediest_pool(state: State) -> int:
+    """The pool k of least k^2 time_k, as in the appendix; NONE if all are done."""
+    pools = state.pools
+    best, least = NONE, math.inf
+    for pool in range(pools.opened[0]):
+        if pools.is_done[pool]:
+            continue
+        claim = (pool + 1.0) * (pool + 1.0) * pool_time(state, pool)
+        if claim < least:
+            best, least = pool, claim
+    return best
+
+
+@compiled
+def choose_within(state: State, pool: int, is_safe: bool) -> int:
+    """What a pool's own SPC runs next: see `scheduler.choose`; WAIT, or EXHAUSTED."""
+    pools, turns, profile = state.pools, state.turns, state.profile
+    size, first = pools.sizes[pool], TURNS * pool
+    behind = TURNS * pools.sizes.size
+    account = first + behind if is_safe else first
+    charged = pool_time(state, pool)
+    best = winner_between(state.by_sharp, 0, size)
+    full = turns[first + FULL] + turns[behind + first + FULL]
+    if full >= profile.full_share * charged and next_kind(state, best) != NOTHING:
+        rival_time = turns[first + RIVAL] + turns[behind + first + RIVAL]
+        known = state.testers.full[best] >= WELL_KNOWN * state.testers.sharp[best]
+        if known and rival_time < profile.rival_share * charged:
+            rival = least_but(state, size, best)
+            if rival != NONE and next_kind(state, rival) != NOTHING:
+                return _take_turn(state, rival, account + RIVAL)
+        return _take_turn(state, best, account + SHARP)
+    best = winner_between(state.by_lower, 0, size)
+    leaf = (state.by_lower.winner.size >> 1) + best
+    if state.by_lower.keys[leaf, 1] == BLOCKED:
+        return WAIT
+    if next_kind(state, best) != NOTHING:
+        return _take_turn(state, best, account + FULL)
+    # The best is known exactly. A blocked configuration might still turn out as good.
+    bound = state.by_lower.keys[leaf, 0]
+    flights = state.flights
+    for slot in range(flights.configuration.size):
+        rival = flights.configuration[slot]
+        if rival != NONE and rival < size and state.testers.full[rival] <= bound:
+            return WAIT
+    return EXHAUSTED
+
+
+@compiled
+def _take_turn(state: State, index: int, account: int) -> int:
+    state.turn[0] = account
+    most = state.pools.most_chosen
+    most[0] = max(most[0], state.testers.chosen[index])
+    return int(index)
+
+
+@compiled
+def least_but(state: State, size: int, index: int) -> int:
+    """Of the first `size`, the one of least lower bound but for one; NONE if it is alone."""
+    if size == 1:
+        return NONE
+    if index == 0:
+        return winner_between(state.by_lower, 1, size)
+    if index == size - 1:
+        return winner_between(state.by_lower, 0, index)
+    low = winner_between(state.by_lower, 0, index)
+    high = winner_between(state.by_lower, index + 1, size)
+    keys = state.by_lower.keys
+    leaves = state.by_lower.winner.size >> 1
+    if keys[leaves + high, 0] != keys[leaves + low, 0]:
+        return high if keys[leaves + high, 0] < keys[leaves + low, 0] else low
+    return high if keys[leaves + high, 1] < keys[leaves + low, 1] else low
+
+
+def missed_share(draws: int, error: float) -> float:
+    """gamma: with at most this error, no draw is among the best gamma of the space.
+
+    (1 - gamma)^draws = error.
+    """
+    return 1.0 if draws == 0 else -math.expm1(math.log(error) / draws)
+
+
+def pool_error(error: float, number: int) -> float:
+    """The part of an error that pool k = `number` may spend: all add up to it."""
+    return error * 6 / (math.pi * number) ** 2

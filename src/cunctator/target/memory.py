@@ -1,0 +1,60 @@
+"""How much memory a tree of processes uses, where pages that they share count once.
+
+Resident sizes are cheap to read, and their sum is never too low: forks share pages, which count for
+each of them. Proportional sizes divide a shared page among those who share it; the kernel walks all
+pages to tell them, 10 ms a GB or so. They are read only when the cheap sum is above a limit, and
+then seldom enough to leave the CPU to the target.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable
+
+from cunctator.target.tree import PAGE, RESIDENT, read_kernel_file, status_fields
+
+PROPORTIONAL = re.compile(rb"^Pss:\s+([0-9]+) kB", re.MULTILINE)
+
+RESTRAINT = 5.0
+"""So many times as long as such a look took, none is made, unless the cheap sum grows."""
+
+GROWTH = 1.02
+"""Growth of the cheap sum after which a look is made nevertheless."""
+
+
+class MemoryWatch:
+    """Sizes of one run's tree, over time."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._known = 0
+        """The last proportional size."""
+        self._known_resident = 0
+        self._next = 0.0
+
+    def size(self, resident: int, members: Callable[[], Iterable[int]]) -> int:
+        """Bytes in use, given the sum of resident sizes: exact enough to decide about the limit."""
+        if self._limit is None or resident <= self._limit:
+            return resident
+        begun = time.monotonic()
+        if begun >= self._next or resident > GROWTH * self._known_resident:
+            self._known = min(resident, sum(proportional_size(each) for each in members()))
+            self._known_resident = resident
+            now = time.monotonic()
+            self._next = now + RESTRAINT * (now - begun)
+        return self._known
+
+
+def proportional_size(process: int) -> int:
+    """Bytes of a process, shared pages divided; its resident size where the kernel is silent."""
+    try:
+        found = PROPORTIONAL.search(read_kernel_file(f"/proc/{process}/smaps_rollup"))
+    except ProcessLookupError:
+        return 0
+    except OSError:
+        found = None
+    if found is not None:
+        return int(found[1]) * 1024
+    fields = status_fields(process)
+    return int(fields[RESIDENT]) * PAGE if fields else 0

@@ -1,0 +1,95 @@
+"""What is left of a supervisor that was killed: its processes, its control group, its folder.
+
+The driver sweeps after a supervisor that it has lost. If both were killed together, the next
+supervisor of the same user on the same machine finds the folder and sweeps. A folder's name holds
+a random word, and whose it is. The same word is in the environment of all that ran there, and the
+control group has the folder's name. So only what is certainly ours is touched, and only once its
+supervisor is certainly gone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from cunctator.target.cgroup import find_group, kill_group, own_folder
+from cunctator.target.folder import remove_folder
+from cunctator.target.owner import is_gone
+from cunctator.target.tree import all_processes, freeze_and_kill
+
+MARK = "CUNCTATOR_RUN"
+"""The variable that all processes of a supervisor carry, and it itself."""
+
+STALE_PATIENCE = 2.0
+"""Seconds to spend on what others left."""
+
+FOLDER = re.compile(r"cunctator-([0-9a-f]{16})-(.+)", re.DOTALL)
+
+_one_at_a_time = threading.Lock()
+
+
+def folder_prefix(identity: str) -> str:
+    """What the name of a supervisor's folder begins with; its owner follows."""
+    return f"cunctator-{identity}-"
+
+
+def sweep(identity: str, folder: Path, group: Path | None, patience: float) -> None:
+    """Kill all that carry a supervisor's mark or are in its group; remove group and folder."""
+    if group is not None:
+        kill_group(group, patience)
+    until = time.monotonic() + patience
+    while marked(identity) and time.monotonic() < until:
+        freeze_and_kill(lambda: marked(identity))
+        time.sleep(0.001)
+    remove_folder(folder)
+
+
+def sweep_stale(place: Path) -> None:
+    """Sweep after all supervisors of this user that were killed and had a folder here.
+
+    Or a control group where ours would be: their folder may have been elsewhere.
+    """
+    with _one_at_a_time:
+        for folder, identity in _stale(place):
+            group = find_group(folder.name)
+            is_ours = group is not None and _is_own(group)
+            sweep(identity, folder, group if is_ours else None, STALE_PATIENCE)
+        above = own_folder()
+        for group, identity in _stale(above) if above is not None else ():
+            sweep(identity, place / group.name, group, STALE_PATIENCE)
+
+
+def _stale(place: Path) -> list[tuple[Path, str]]:
+    """Folders here whose supervisors are gone, and their random words."""
+    found = []
+    with suppress(OSError):
+        for folder in place.iterdir():
+            match = FOLDER.fullmatch(folder.name)
+            if match is not None and is_gone(match[2]) and _is_own(folder):
+                found.append((folder, match[1]))
+    return found
+
+
+def marked(identity: str) -> list[int]:
+    """All processes that carry a mark; those of other users cannot be read, nor are ours."""
+    mark = f"{MARK}={identity}".encode()
+    found = []
+    for process in all_processes():
+        with suppress(OSError):
+            if mark in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
+                found.append(process)
+    return found
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether it is a folder of this user, and no link to one."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()

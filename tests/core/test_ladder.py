@@ -1,0 +1,212 @@
+"""Pools that grow: nested, with their shares of the time, and the same runs however they grow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cunctator.core.ladder import (
+    SAFE_SHARE,
+    least_but,
+    missed_share,
+    pool_error,
+    pool_sizes,
+    pool_time,
+)
+from cunctator.core.replay import ASKED, Events, replay
+from cunctator.core.scheduler import STATUS_CODE, Scheduler, rekey_all
+from cunctator.core.state import TURNS, with_more_configurations
+from cunctator.core.tournament import new_tournament, set_key, winner_between
+from cunctator.errors import InvalidSetting
+from cunctator.records import Outcome, Status
+from cunctator.simulation import Simulation
+from cunctator.target.table import make_table
+
+FIRST_CAP, CUTOFF = 0.01, 5.0
+
+
+def runtime(configuration: int, pair: int) -> float:
+    """Of an endless space on an endless stream: a function of both numbers."""
+    speed = np.random.default_rng([configuration, 5]).lognormal(-2, 0.6)
+    return float(speed * np.random.default_rng([configuration, pair, 6]).exponential())
+
+
+def outcome_of(run):
+    seconds = runtime(run.configuration, run.pair)
+    if run.configuration % 17 == 16 and run.pair % 3 == 2:
+        return Outcome(Status.CRASHED, min(seconds, run.cap))
+    solved = seconds <= run.cap
+    return Outcome(Status.SOLVED if solved else Status.CAPPED, min(seconds, run.cap))
+
+
+def conduct(scheduler, runs, slots=1, check_every=0):
+    """Make runs, results in a random order; returns (configuration, pair, cap) of all asks."""
+    random = np.random.default_rng(3)
+    flying, asked = [], []
+    while len(asked) < runs:
+        while len(flying) < slots and (run := scheduler.ask()) is not None:
+            flying.append(run)
+            asked.append((run.configuration, run.pair, run.cap))
+        run = flying.pop(int(random.integers(len(flying))))
+        scheduler.tell(run, outcome_of(run))
+        if check_every and len(asked) % check_every == 0:
+            scheduler.check()
+    return asked
+
+
+def endless(**more):
+    return Scheduler(None, None, first_cap=FIRST_CAP, cutoff=CUTOFF, **more)
+
+
+def test_sizes():
+    assert pool_sizes(1, None)[:5].tolist() == [3, 9, 25, 65, 161]
+    assert pool_sizes(4, None)[:3].tolist() == [6, 12, 28]
+    assert pool_sizes(1, 30).tolist() == [3, 9, 25, 30]
+    assert pool_sizes(1, 25).tolist() == [3, 9, 25]
+    assert pool_sizes(1, 2).tolist() == [2]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=40), st.data()
+)
+def test_the_winner_of_a_part(keys, data):
+    tree = new_tournament(len(keys))
+    for index, (first, second) in enumerate(keys):
+        set_key(tree, index, float(first), float(second))
+    low = data.draw(st.integers(0, len(keys) - 1))
+    high = data.draw(st.integers(low + 1, len(keys)))
+    expected = min(range(low, high), key=lambda index: (*keys[index], index))
+    assert winner_between(tree, low, high) == expected
+
+
+@given(st.integers(0, 20))
+def test_the_least_but_one(seed):
+    random = np.random.default_rng(seed)
+    scheduler = Scheduler(12, None)
+    keys = random.integers(0, 4, (12, 2)).astype(float)
+    for index in range(12):
+        set_key(scheduler.state.by_lower, index, *keys[index])
+    for size in range(2, 13):
+        for index in range(size):
+            others = [other for other in range(size) if other != index]
+            expected = min(others, key=lambda other: (*keys[other], other))
+            assert least_but(scheduler.state, size, index) == expected
+    assert least_but(scheduler.state, 1, 0) < 0
+
+
+@pytest.mark.parametrize("slots", [1, 5])
+def test_invariants_and_shares_hold_while_pools_grow(slots):
+    scheduler = endless()
+    conduct(scheduler, 6000, slots, check_every=211)
+    state = scheduler.state
+    pools = state.pools
+    frontier, opened = int(pools.frontier[0]), int(pools.opened[0])
+    assert frontier >= 3 and opened > frontier
+    started = state.testers.started
+    assert (started[: pools.sizes[frontier - 1]] > 0).all(), "a pool is left before it is looked at"
+    assert not started[pools.sizes[opened - 1] :].any(), "a pool is looked at before it is open"
+    times = np.array([pool_time(state, pool) for pool in range(opened)])
+    total = times.sum()
+    assert total == pytest.approx(state.turns.sum())
+    safe = state.turns[TURNS * pools.sizes.size :].sum()
+    longest = slots * CUTOFF
+    assert SAFE_SHARE * total - longest <= safe <= SAFE_SHARE * total + longest
+    # Whoever has least k^2 time has the next safe run: no claim is far behind the others'.
+    claims = np.arange(1, opened + 1) ** 2 * times
+    safe_claims = claims[: frontier + 1]
+    for number in range(1, frontier + 1):
+        assert safe_claims[number - 1] + number**2 * longest >= safe / (math.pi**2 / 6) - longest
+
+
+def test_room_that_grows_changes_nothing():
+    grown, roomy = endless(), endless()
+    roomy.state = with_more_configurations(roomy.state, 400)
+    rekey_all(roomy.state)
+    assert conduct(grown, 3000, 3) == conduct(roomy, 3000, 3)
+    assert grown.state.testers.started.size < 400
+    assert grown.recommend() == roomy.recommend()
+    assert grown.certificate() == roomy.certificate()
+
+
+def test_replay_of_pools_that_grow():
+    scheduler = endless()
+    rows = []
+    for _ in range(1500):
+        run = scheduler.ask()
+        rows.append((run.number, run.configuration, run.pair, ASKED, 0.0))
+        result = outcome_of(run)
+        scheduler.tell(run, result)
+        code = STATUS_CODE[result.status]
+        rows.append((run.number, run.configuration, run.pair, code, result.seconds))
+    columns = list(zip(*rows, strict=True))
+    events = Events(*(np.array(column) for column in columns[:4]), np.array(columns[4]))
+    again = endless()
+    assert replay(again, events) == []
+    assert again.certificate() == scheduler.certificate()
+    assert again.ask() == scheduler.ask()
+
+
+def test_the_answer_is_not_the_best_of_the_smallest_pool():
+    """Small pools are worked on all the time; whoever is started most may be one of three."""
+    scheduler = endless()
+    conduct(scheduler, 8000)
+    size = int(scheduler.state.pools.sizes[scheduler.state.pools.frontier[0]])
+    speeds = np.array([np.random.default_rng([k, 5]).lognormal(-2, 0.6) for k in range(size)])
+    speeds[16::17] = np.inf  # these crash
+    answer = scheduler.recommend()
+    assert np.sum(speeds < speeds[answer]) <= size / 20
+    assert speeds[answer] < 0.6 * speeds[:3].min()
+
+
+def test_a_finite_space_is_used_up():
+    scheduler = Scheduler(None, 6, first_cap=FIRST_CAP, cutoff=CUTOFF, limit=20)
+    while (run := scheduler.ask()) is not None:
+        scheduler.tell(run, outcome_of(run))
+    assert scheduler.stop is not None
+    certificate = scheduler.certificate()
+    assert certificate.gamma == 0 and certificate.epsilon_at(0.0, 0.0) == 0
+    means = []
+    for k in range(20):
+        runs = [
+            CUTOFF if k == 16 and p % 3 == 2 else min(max(runtime(k, p), FIRST_CAP), CUTOFF)
+            for p in range(6)
+        ]
+        means.append(np.mean(runs))
+    assert scheduler.recommend() == int(np.argmin(means))
+
+
+def test_gamma():
+    assert missed_share(0, 0.05) == 1.0
+    for draws in (1, 10, 1000):
+        assert (1 - missed_share(draws, 0.01)) ** draws == pytest.approx(0.01)
+    assert sum(pool_error(0.05, k) for k in range(1, 10_000)) == pytest.approx(0.05, rel=1e-3)
+    scheduler = endless(fixed=3)
+    conduct(scheduler, 2000)
+    certificate = scheduler.certificate()
+    gammas = [pool.gamma for pool in certificate.pools]
+    assert gammas == sorted(gammas, reverse=True)
+    draws = certificate.pools[1].size - 3
+    assert draws == 8
+    assert (1 - gammas[1]) ** draws == pytest.approx(pool_error(0.1 * 0.05, 2))
+    assert certificate.confidence == pytest.approx(0.95)
+    assert sum(pool.time_share for pool in certificate.pools) == pytest.approx(1.0)
+    # Against a larger pool no more is certified than against a smaller one.
+    epsilons = [certificate.epsilon_at(0.3, gamma) for gamma in gammas]
+    assert epsilons == sorted(epsilons)
+
+
+def test_other_profiles_need_a_number():
+    with pytest.raises(InvalidSetting, match="tight"):
+        endless(profile="proved")
+
+
+def test_simulation_with_pools():
+    random = np.random.default_rng(0)
+    runtimes = random.lognormal(-2, 0.6, (200, 1)) * random.exponential(size=(200, 100))
+    table = make_table(np.clip(runtimes, FIRST_CAP, CUTOFF), cutoff=CUTOFF)
+    result = Simulation(table, first_cap=FIRST_CAP, ladder=True).run()
+    assert result.incumbent == int(table.runtimes.mean(axis=1).argmin())

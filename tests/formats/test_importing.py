@@ -1,0 +1,671 @@
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+import cunctator.cli
+from cunctator.cli.common import app
+from cunctator.errors import CunctatorError, InvalidKey, InvalidScenario
+from cunctator.expressions import (
+    Call,
+    Constant,
+    Expression,
+    ExpressionError,
+    Member,
+    Name,
+    Operation,
+    names_in,
+    parse_expression,
+    text_of_expression,
+)
+from cunctator.formats.imported import ImportedScenario, ImportedSpace
+from cunctator.formats.importing import (
+    CONFIGSPACE,
+    IRACE_PARAMETERS,
+    IRACE_SCENARIO,
+    PCS,
+    SMAC_SCENARIO,
+    import_file,
+    kind_of,
+    moved,
+    summary,
+    text_of_import,
+)
+from cunctator.formats.scenario_text import scenario_text, space_text, toml_value
+from cunctator.parameters import LISTED, Parameter, Value, make_parameter, text_of
+from cunctator.scenario import Scenario, load_scenario
+from cunctator.space import Space
+from cunctator.target.template import RawFormat
+
+assert cunctator.cli  # it makes the commands
+
+CONFIGURATIONS = 200
+AMBIGUOUS = re.compile(r"and|or|not|in|true|false|TRUE|FALSE|T|F|-|[0-9.eE]+|min|max|abs")
+"""Names that mean something else in expressions as well."""
+
+IRACE = """
+mode  "--mode="  c     (fast, slow, "a b")
+ants  "--ants "  i,log (5, 100)
+rho   "--rho "   r     (0.01, 1.0)  | mode == "fast"
+[forbidden]
+ants > 90 & mode == "slow"
+"""
+OLD_PCS = """
+mode {fast, slow} [fast]
+steps [1, 100] [10]il
+depth [1, 9] [3]i
+depth | mode in {slow}
+{mode=slow, depth=9}
+"""
+SMAC = """
+algo = ./wrapper
+execdir = .
+deterministic = 0
+run_obj = runtime
+cutoff_time = 1.5
+tuner_timeout = 90
+paramfile = params.pcs
+instance_file = train.txt
+"""
+IRACE_OPTIONS = """
+parameterFile = "./parameters.txt"
+trainInstancesDir = "./cnf"
+targetRunner <- "./wrapper"
+maxTime = 3600
+boundMax = 60
+"""
+
+
+# Reading back what was written
+
+
+def write(place: Path, text: str) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return place
+
+
+def completed(text: str) -> str:
+    """The text of a space with its tables filled in, as a user would."""
+    lines = [re.sub(r"^# (\[|\w+ = )", r"\1", line) for line in text.splitlines()]
+    command = f"command = ['{sys.executable}', '{{parameters}}', '{{instance}}']"
+    filled = "\n".join(command if line.startswith("command = ") else line for line in lines)
+    assert "[target]" in filled
+    return filled.replace('glob = "instances/*"', 'names = ["one"]')
+
+
+def provide(path: Path) -> None:
+    """Make the folders, programs and instances that a scenario asks for, and a limit."""
+    folder = path.parent
+    text = path.read_text(encoding="utf-8")
+    data = tomllib.loads(text)
+    directory = folder / data["target"].get("directory", ".")
+    directory.mkdir(parents=True, exist_ok=True)
+    program = data["target"]["command"][0]
+    if "/" in program:
+        write(directory / program, "#!/bin/sh\n").chmod(0o755)
+    else:  # we have no such program, but another one
+        write(path, text.replace(f'"{program}"', f'"{sys.executable}"', 1))
+    for table in ("instances", "test_instances"):
+        source = data.get(table, {})
+        names = source.get("list", [])
+        if "file" in source:
+            names = (folder / source["file"]).read_text().split()
+        if "glob" in source:
+            names = [source["glob"].replace("**", "some").replace("*", "one")]
+        for name in names:
+            write(folder / name, "")
+
+
+def same(loaded: Scenario, space: ImportedSpace, initial: tuple[Any, ...] = ()) -> None:
+    """Assert that a scenario has this space, down to what is drawn from it."""
+    assert [_plain(p) for p in loaded.space.parameters] == [_plain(p) for p in space.parameters]
+    assert loaded.space.forbidden == space.forbidden
+    expected = Space(space.parameters, loaded.search.seed, space.forbidden, initial)
+    assert loaded.space.default == expected.default
+    seen: list[dict[str, Value]] = []
+    for number in range(min(CONFIGURATIONS, expected.size or CONFIGURATIONS)):
+        configuration = expected.configuration(number)
+        assert loaded.space.configuration(number) == configuration
+        if configuration in seen:  # endless spaces may have few different ones, found slowly
+            break
+        seen.append(configuration)
+
+
+def _plain(parameter: Parameter) -> tuple[object, ...]:
+    """What a parameter says; values of different types are different, lists are tuples."""
+    when: object = parameter.when
+    if isinstance(when, dict):
+        when = {
+            parent: tuple(wanted) if isinstance(wanted, list | tuple) else wanted
+            for parent, wanted in when.items()
+        }
+    numbers = [parameter.low, parameter.high]
+    typed = [(type(v), v) for v in (*numbers, parameter.default, *parameter.values)]
+    bounds = (parameter.low_expression, parameter.high_expression)
+    return parameter.name, parameter.kind, parameter.log, when, bounds, typed
+
+
+# Awkward spaces
+
+CHARACTERS = st.one_of(
+    st.sampled_from("ab01 .-_\"'\\#=[](),|&<>!%^+*/:;$@~é€漢\U0001f600"),
+    st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp", "Zs", "Co", "Cn"]),
+)
+NAMES = st.one_of(
+    st.sampled_from(["a", "b", "a-b", "a.b", "in", "or", "true", "T", "c", "min", "1", "1e5", "-"]),
+    st.text(CHARACTERS, min_size=1, max_size=6),
+).filter(lambda name: name.isprintable() and not set(name) & set("{}`"))
+TEXTS = st.one_of(
+    st.sampled_from(["", "yes", "no", "true", "1", "1.0", "x\ny", "\x7f", "\t", "\r\n", "a\\n"]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6),
+)
+NUMBERS = st.one_of(
+    st.integers(-(2**53), 2**53),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+VALUES = st.one_of(TEXTS, NUMBERS, st.booleans())
+
+
+@st.composite
+def parameters(draw: st.DrawFn, name: str, before: dict[str, Parameter]) -> Parameter:
+    kind = draw(st.sampled_from(["categorical", "ordinal", "integer", "real"]))
+    when: Any = None
+    if before and draw(st.booleans()):
+        when = draw(st.one_of(tables(before), expressions(before)))
+    if kind in LISTED:
+        values = draw(st.lists(VALUES, min_size=1, max_size=4, unique_by=text_of))
+        default = draw(st.sampled_from(values))
+        return make_parameter(name, kind, default, values=values, when=when)
+    number = st.integers(-1000, 1000) if kind == "integer" else st.floats(-1e6, 1e6)
+    low, high = sorted(draw(st.lists(number, min_size=2, max_size=2, unique=True)))
+    log = low > 0 and draw(st.booleans())
+    default = draw(st.sampled_from([low, high]))
+    bound: Any = high
+    others = [p.name for p in before.values() if p.kind == "integer"]
+    if others and not log and draw(st.booleans()):
+        bound = normal(Call("max", (Name(draw(st.sampled_from(others))), Constant(high))), before)
+    return make_parameter(name, kind, default, low=low, high=bound, log=log, when=when)
+
+
+@st.composite
+def tables(draw: st.DrawFn, before: dict[str, Parameter]) -> dict[str, Any]:
+    parent = before[draw(st.sampled_from(sorted(before)))]
+    if parent.kind in LISTED:
+        some = st.lists(st.sampled_from(parent.values), min_size=1, unique_by=text_of)
+        return {parent.name: draw(st.one_of(some, st.sampled_from(parent.values)))}
+    return {parent.name: f">= {text_of(parent.low)}"}
+
+
+@st.composite
+def expressions(draw: st.DrawFn, before: dict[str, Parameter]) -> Expression:
+    def atoms() -> Iterator[st.SearchStrategy[Expression]]:
+        for parameter in before.values():
+            name = Name(parameter.name)
+            values = parameter.values or (parameter.default, 0, -2.5)
+            value = st.sampled_from(values).map(Constant)
+            signs = ["==", "!="] if parameter.kind == "categorical" else ["==", "<", ">="]
+            yield st.builds(
+                lambda sign, one, name=name: Operation(sign, (name, one)),
+                st.sampled_from(signs),
+                value,
+            )
+            members = st.lists(value, min_size=1, max_size=3).map(tuple)
+            yield st.builds(lambda some, name=name: Member(name, some), members)
+            if parameter.kind not in LISTED:
+                total = Operation("-", (name, Operation("*", (Constant(-2), name))))
+                yield st.just(Operation("<", (Call("abs", (total,)), Constant(5))))
+
+    tree = st.recursive(
+        st.one_of(*atoms()),
+        lambda inner: st.one_of(
+            st.builds(lambda one: Operation("not", (one,)), inner),
+            st.builds(
+                lambda word, parts: Operation(word, tuple(parts)),
+                st.sampled_from(["and", "or"]),
+                st.lists(inner, min_size=2, max_size=3),
+            ),
+        ),
+        max_leaves=4,
+    )
+    return normal(draw(tree), before)
+
+
+def normal(tree: Expression, before: dict[str, Parameter]) -> Expression:
+    """A tree as it is read; `-2` may be a number or the negative of one."""
+    try:
+        found = parse_expression(text_of_expression(tree), before)
+        is_same = sorted(names_in(found)) == sorted(names_in(tree))
+    except ExpressionError:
+        is_same = False
+    if not is_same:
+        assert any(AMBIGUOUS.fullmatch(name) for name in before)
+        assume(False)
+    return found
+
+
+@st.composite
+def formats(draw: st.DrawFn, parameter: Parameter) -> RawFormat:
+    plain = TEXTS.map(lambda text: text.replace("{", "{{").replace("}", "}}"))
+    one = draw(plain) + draw(st.sampled_from(["{value}", "{name}={value}"]))
+    choice = draw(st.integers(0, 2))
+    if choice == 2 and parameter.kind in LISTED:
+        each = st.one_of(plain, st.lists(plain, max_size=2).map(tuple))
+        return {text_of(value): draw(each) for value in parameter.values}
+    return one if choice else (draw(plain), one)
+
+
+@st.composite
+def spaces(draw: st.DrawFn) -> ImportedSpace:
+    known: dict[str, Parameter] = {}
+    for name in draw(st.lists(NAMES, min_size=1, max_size=4, unique=True)):
+        known[name] = draw(parameters(name, known))
+    names = sorted(known)
+    forbidden = draw(st.lists(expressions(known), max_size=2))
+    some = draw(st.lists(st.sampled_from(names), unique=True))
+    return ImportedSpace(
+        tuple(known.values()),
+        tuple(forbidden),
+        {name: draw(formats(known[name])) for name in some},
+    )
+
+
+def checked(space: ImportedSpace) -> Space:
+    """The space, if it is one: conditions may exclude each other, or the default."""
+    try:
+        made = Space(space.parameters, forbidden=space.forbidden)
+        made.configuration(0 if made.size == 1 else 1)
+    except CunctatorError:
+        assume(False)
+    return made
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shared")
+
+
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@given(space=spaces(), data=st.data())
+def test_scenarios_are_read_back_as_they_were(
+    shared: Path, space: ImportedSpace, data: st.DataObject
+) -> None:
+    made = checked(space)
+    numbers = data.draw(st.lists(st.just(0 if made.size == 1 else 1), max_size=1))
+    seconds = st.one_of(st.integers(1, 10**9), st.floats(0.01, 1e9)).filter(lambda s: s <= 1e9)
+    imported = ImportedScenario(
+        space=space,
+        target={"command": [sys.executable, data.draw(TEXTS)], "protocol": "irace"},
+        instances={"names": ["x y", *data.draw(st.sets(TEXTS.filter(lambda t: t != "x y")))]},
+        search={"cutoff": data.draw(seconds), "seed": 3},
+        budget={"wall": data.draw(seconds), "runs": 9},
+        initial=tuple(made.configuration(number) for number in numbers),
+    )
+    assume(not set("{}") & set(imported.target["command"][1]))
+    path = write(shared / "scenario.toml", scenario_text(imported))
+    try:
+        loaded = load_scenario(path)
+    except InvalidScenario as error:
+        assert "never reaches the target" in str(error), path.read_text()
+        return
+    same(loaded, space, imported.initial)
+    assert loaded.formats == space.formats
+    assert loaded.target.command == tuple(imported.target["command"])
+    assert loaded.search.cutoff == imported.search["cutoff"]
+    assert loaded.budget.wall == imported.budget["wall"]
+    assert tomllib.loads(loaded.text)["instances"] == imported.instances
+
+
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@given(space=spaces())
+def test_spaces_are_read_back_as_they_were(shared: Path, space: ImportedSpace) -> None:
+    checked(space)
+    reserved = {"instance", "seed", "cap", "parameters", "python"}
+    assume(not reserved & {p.name for p in space.parameters})
+    path = write(shared / "space.toml", completed(space_text(space)))
+    try:
+        loaded = load_scenario(path)
+    except InvalidScenario as error:
+        assert "never reaches the target" in str(error), path.read_text()
+        return
+    same(loaded, space)
+    assert loaded.formats == space.formats
+
+
+@pytest.mark.parametrize("name", ["a`b", "1", "true", "-", "in"])
+def test_names_that_cannot_be_written_in_expressions(name: str) -> None:
+    one = make_parameter(name, "integer", 1, low=0, high=2)
+    two = make_parameter("x", "integer", 1, low=0, high=2)
+    assert parameter_names(space_text(ImportedSpace((one, two)))) == [name, "x"]
+    rule = Operation("<", (Operation("-", (Name("x"), Name(name))), Constant(1)))
+    among = Member(Name(name), (Constant(1), Constant(True)))
+    space = ImportedSpace((one, two), (Operation("or", (rule, among)),))
+    try:
+        text = space_text(space)
+    except InvalidKey as error:
+        assert "cannot be written" in str(error)
+    else:
+        read = parse_expression(tomllib.loads(text)["forbidden"][0], [name, "x"])
+        assert read == space.forbidden[0]
+
+
+def parameter_names(text: str) -> list[str]:
+    return list(tomllib.loads(text)["parameters"])
+
+
+def test_texts_that_cannot_be_written() -> None:
+    with pytest.raises(InvalidKey, match="cannot be written as UTF-8"):
+        toml_value("\udc80")
+
+
+def test_values_of_toml() -> None:
+    for value in ["a'b", 'a"b', "a\\b", "'\"", "\x7f\x00\x1f", True, -0.0, 1e-300, 2**53, ["a", 1]]:
+        assert tomllib.loads(f"x = {toml_value(value)}")["x"] == value
+    table = {"a b": "x", "": ["y", ""], 'q"': 1}
+    assert tomllib.loads(f"x = {toml_value(table)}")["x"] == table
+
+
+# Which kind a file is
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("space.json", "", CONFIGSPACE),
+        ("space.YML", "", CONFIGSPACE),
+        ("a.txt", IRACE, IRACE_PARAMETERS),
+        ("a.txt", OLD_PCS, PCS),
+        ("a.txt", "seed {1, 2} [1]\nalgo {a, b} [a]\ndeterministic [0,1] [0]i # x", PCS),
+        ("a.pcs", "x real [0, 1] [0.5] log\n", PCS),
+        ("a.txt", SMAC, SMAC_SCENARIO),
+        ("a.txt", "algo ./w\ncutoffTime 5\npcs-file p.pcs", SMAC_SCENARIO),
+        ("a.txt", IRACE_OPTIONS, IRACE_SCENARIO),
+        ("a.txt", "deterministic = 0\nparallel <- 4\n", IRACE_SCENARIO),
+        ("a.txt", "deterministic = 0\ncutoff_time = 4\n", SMAC_SCENARIO),
+        ("a.txt", "targetRunner <- function(x) {\n  x\n}\n", IRACE_SCENARIO),
+        ("a.txt", "", PCS),
+        ("a.txt", "Nothing at all.\n", PCS),
+    ],
+)
+def test_kinds(tmp_path: Path, name: str, text: str, kind: object) -> None:
+    assert kind_of(write(tmp_path / name, text)) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "parts"),
+    [
+        ("x {a, b} [c]\n", 1, ["'c' is not a value", "taken for a parameter file in PCS"]),
+        ("x {a} [a]\ny | z in {1}\n", 2, ["no parameter 'z'", "PCS"]),
+        ('x "" c (a, b)\ny "" q (1)\n', 2, ["taken for a parameter file of irace"]),
+        ("algo = x\nrun_obj = quality\n", 2, ["running time", "taken for a scenario of SMAC"]),
+        ("parameterFile = paste(1)\n", 1, ["R code is never run", "a scenario of irace"]),
+        ("", None, ["declares no parameters", "PCS"]),
+    ],
+)
+def test_errors_say_what_the_file_was_taken_for(
+    tmp_path: Path, text: str, line: int | None, parts: list[str]
+) -> None:
+    path = write(tmp_path / "file.txt", text)
+    with pytest.raises(InvalidScenario) as caught:
+        import_file(path)
+    assert caught.value.line == line
+    for part in (*parts, "file.txt"):
+        assert part in str(caught.value)
+
+
+# The summary
+
+
+def lines_of(path: Path) -> list[str]:
+    return summary(import_file(path), kind_of(path))
+
+
+def test_summary_of_a_space(tmp_path: Path) -> None:
+    assert lines_of(write(tmp_path / "a.pcs", "Heading\n" + OLD_PCS)) == [
+        "taken for a parameter file in PCS",
+        "3 parameters: 2 integer, 1 categorical",
+        "1 condition, 1 forbidden clause",
+        "configurations: 900",
+        "default: mode=fast steps=10",
+        "Warning: a.pcs, line 1: 'Heading': taken for a heading and skipped",
+    ]
+
+
+def test_summary_of_large_spaces(tmp_path: Path) -> None:
+    many = "".join(f"x{number} {{1, 2}} [1]\n" for number in range(20))
+    assert "configurations: more than 100,000" in lines_of(write(tmp_path / "a.pcs", many))
+    assert "configurations: endless" in lines_of(write(tmp_path / "a.pcs", "x [0, 1] [0.5]\n"))
+
+
+def test_summary_of_irace_says_that_there_are_no_defaults(tmp_path: Path) -> None:
+    lines = lines_of(write(tmp_path / "a.txt", IRACE))
+    assert any("defaults are placeholders" in line for line in lines)
+
+
+def test_summaries_cannot_command_the_terminal(tmp_path: Path) -> None:
+    lines = lines_of(
+        write(tmp_path / "a.pcs", "x {\x1b[2J, b} [b]\n\x1b[2K\n".replace("[2J", "2J"))
+    )
+    assert not any("\x1b" in line for line in lines)
+
+
+# The command
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, ["import", *map(str, words)])
+
+
+def smac_folder(folder: Path) -> Path:
+    write(folder / "params.pcs", OLD_PCS)
+    write(folder / "train.txt", "cnf/a.cnf\ncnf/b.cnf\n")
+    for name in "ab":
+        write(folder / "cnf" / f"{name}.cnf", "")
+    write(folder / "wrapper", "#!/bin/sh\n").chmod(0o755)
+    return write(folder / "scenario.txt", SMAC)
+
+
+def test_import_writes_a_scenario_that_can_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = smac_folder(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = run("scenario.txt")
+    assert done.exit_code == 0, done.output
+    assert "taken for a scenario of SMAC" in done.stdout
+    assert "try it: cunctator check scenario.toml" in done.stdout
+    text = (tmp_path / "scenario.toml").read_text()
+    assert text.startswith("# A scenario of Cunctator, made from scenario.txt, a scenario of SMAC")
+    loaded = load_scenario(tmp_path / "scenario.toml")
+    assert loaded.search.cutoff == 1.5 and loaded.budget.charged == 90
+    assert loaded.target.protocol == "smac"
+    imported = import_file(path)
+    assert isinstance(imported, ImportedScenario)
+    same(loaded, imported.space)
+
+
+def test_import_does_not_overwrite(tmp_path: Path) -> None:
+    path, out = smac_folder(tmp_path), write(tmp_path / "out.toml", "mine")
+    done = run(path, "--out", out)
+    assert done.exit_code == 2
+    assert "exists already" in done.stderr and done.stderr.count("\n") == 1
+    assert out.read_text() == "mine"
+    assert run(path, "--out", out, "--force").exit_code == 0
+    load_scenario(out)
+
+
+@pytest.mark.parametrize("text", ["x {a} [b]\n", "algo = x\nrun_obj = quality\n", "\0"])
+def test_import_says_what_is_wrong_in_one_line(tmp_path: Path, text: str) -> None:
+    out = tmp_path / "out.toml"
+    done = run(write(tmp_path / "a.txt", text), "--out", out)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert done.stderr.startswith("cunctator: ") and done.stderr.count("\n") == 1
+    assert not out.exists()
+
+
+def test_import_into_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    path = smac_folder(tmp_path)
+    done = run(path, "--out", tmp_path / "nowhere" / "out.toml")
+    assert done.exit_code == 2 and "cannot write" in done.stderr
+    assert run(tmp_path / "lost.txt", "--out", tmp_path / "o.toml").exit_code == 2
+    assert run(tmp_path, "--out", tmp_path / "o.toml").exit_code == 2
+
+
+def test_paths_follow_the_scenario_to_another_folder(tmp_path: Path) -> None:
+    path = smac_folder(tmp_path / "fro[m]")
+    out = tmp_path / "to" / "out.toml"
+    out.parent.mkdir()
+    assert run(path, "--out", out).exit_code == 0
+    loaded = load_scenario(out)
+    assert loaded.directory.resolve() == (tmp_path / "fro[m]").resolve()
+    data = tomllib.loads(out.read_text())
+    assert data["instances"] == {"list": ["../fro[m]/cnf/a.cnf", "../fro[m]/cnf/b.cnf"]}
+    write(path.parent / "parameters.txt", IRACE)
+    options = write(path.parent / "irace.txt", IRACE_OPTIONS)
+    assert run(options, "--out", out, "--force").exit_code == 0
+    assert tomllib.loads(out.read_text())["instances"] == {"glob": "../fro[[]m]/cnf/**/*"}
+    load_scenario(out)
+
+
+def test_moving_keeps_what_is_whole(tmp_path: Path) -> None:
+    space = ImportedSpace((make_parameter("x", "integer", 1, low=0, high=2),))
+    target = {"command": ["./w"], "protocol": "smac", "directory": "/opt"}
+    whole = {"list": ["/a", "b"]}
+    scenario = ImportedScenario(space, target, whole, test_instances={"file": "lost.txt"})
+    assert moved(scenario, tmp_path, tmp_path) == scenario
+    found = moved(scenario, tmp_path / "x", tmp_path)
+    assert found.target["directory"] == "/opt"
+    assert found.instances == {"list": ["/a", "x/b"]}
+    assert found.test_instances == {"file": "x/lost.txt"}
+    assert any("lost.txt: paths in it will be seen from" in text for text in found.warnings)
+
+
+# Real files
+
+
+def real(folder: Path, *patterns: str) -> list[Path]:
+    found = [path for pattern in patterns for path in sorted(folder.glob(pattern))]
+    assert found
+    return found
+
+
+def test_real_parameter_files(data_folder: Path, tmp_path: Path) -> None:
+    for path in real(data_folder, "pcs/*.pcs", "aclib/*/*.pcs", "irace/*/parameters*.txt"):
+        out = tmp_path / f"{path.parent.name}-{path.stem}.toml"
+        done = run(path, "--out", out)
+        assert done.exit_code == 0, (path, done.stderr)
+        imported = import_file(path)
+        assert isinstance(imported, ImportedSpace)
+        loaded = load_scenario(write(out, completed(out.read_text(encoding="utf-8"))))
+        same(loaded, imported)
+        assert loaded.formats == imported.formats
+
+
+def test_real_scenarios_of_smac(data_folder: Path, tmp_path: Path) -> None:
+    for scenario in real(data_folder, "aclib/*/*scenario.txt"):
+        # Their paths begin in the folder that holds example_scenarios.
+        folder = tmp_path / "example_scenarios" / scenario.parent.name
+        for file in scenario.parent.iterdir():
+            write(folder / file.name, file.read_text(encoding="utf-8"))
+        path = folder / scenario.name
+        out = folder / "out.toml"
+        done = run(path, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        provide(out)
+        loaded = load_scenario(out)
+        imported = import_file(path)
+        assert isinstance(imported, ImportedScenario)
+        same(loaded, imported.space)
+        assert loaded.target.protocol == "smac" and loaded.target.deterministic is False
+        assert loaded.search.cutoff in (1, 5)
+        assert loaded.test_instances is not None
+        assert (loaded.budget.charged or loaded.budget.wall) == 30
+
+
+def test_real_scenarios_of_irace(data_folder: Path, tmp_path: Path) -> None:
+    for scenario in real(data_folder, "irace/*/scenario.txt"):
+        folder = tmp_path / scenario.parent.name
+        for file in scenario.parent.iterdir():
+            write(folder / file.name, file.read_text(encoding="utf-8"))
+        out = tmp_path / f"{folder.name}.toml"  # in another folder than they were
+        done = run(folder / scenario.name, "--out", out)
+        assert done.exit_code == 0, done.stderr
+        assert "defaults are placeholders" in done.stdout
+        provide(out)
+        loaded = load_scenario(out)
+        imported = import_file(folder / scenario.name)
+        assert isinstance(imported, ImportedScenario)
+        same(loaded, imported.space)
+        assert loaded.formats == imported.space.formats
+        assert loaded.budget.runs in (5000, 10000)
+
+
+# Whatever comes
+
+PIECES = st.one_of(
+    st.sampled_from(
+        [
+            *"=,{}[]()|&!<>#'\"\\\n\t\r\0`~$\u2028é",
+            *SMAC.split(),
+            *OLD_PCS.split(),
+            *IRACE.split(),
+            *IRACE_OPTIONS.split(),
+            *("1e999", "-0", "NA", "{{", "nan", "max", "../..", "/", "\x1b[2J"),
+        ]
+    ),
+    st.text(max_size=3),
+)
+MESSES = st.one_of(
+    st.lists(PIECES, max_size=30).map(" ".join), st.lists(PIECES, max_size=30).map("\n".join)
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """Files that were right before something happened to them."""
+    text = draw(st.sampled_from([SMAC, OLD_PCS, IRACE, IRACE_OPTIONS]))
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(start + 5, len(text))))
+        text = text[:start] + draw(PIECES) + text[end:]
+    return text
+
+
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@given(text=st.one_of(MESSES, damaged()))
+def test_fuzz(shared: Path, text: str) -> None:
+    path = smac_folder(shared / "fuzz")
+    write(path.parent / "parameters.txt", IRACE)
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        imported = import_file(path)
+        kind = kind_of(path)
+        written = text_of_import(imported, path, kind)
+    except CunctatorError as error:
+        assert "\n" not in str(error)
+        return
+    assert all(line.isprintable() for line in summary(imported, kind))
+    again = tomllib.loads(written)
+    space = imported.space if isinstance(imported, ImportedScenario) else imported
+    assert list(again["parameters"]) == [parameter.name for parameter in space.parameters]
+    if isinstance(imported, ImportedSpace):
+        out = write(shared / "fuzz" / "out.toml", completed(written))
+        try:
+            same(load_scenario(out), space)
+        except InvalidScenario as error:
+            assert "means something else" in str(error) or "never reaches" in str(error)
+
+
+def test_large_files_take_no_time(tmp_path: Path) -> None:
+    for line in ("a" * 10**6, "[" * 10**6, "algo " + "'" * 10**6, "x = " + "(" * 10**6):
+        with pytest.raises(InvalidScenario):
+            import_file(write(tmp_path / "a.txt", f"{line}\n"))
