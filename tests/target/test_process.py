@@ -86,7 +86,7 @@ def test_starved_target_is_not_idle(supervisor, mark):
             other.kill()
             other.wait()
     assert measurement.ending is Ending.WALL and measurement.wall >= 1.5
-    assert measurement.cpu < 0.5 and measurement.idle < 0.5
+    assert measurement.idle < 0.5
 
 
 def test_work_with_pauses_is_idle_in_them_at_most(supervisor, mark):

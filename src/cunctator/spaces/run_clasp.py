@@ -1,6 +1,6 @@
 """Starts clasp from the wheel `clingo`, with as little around it as there can be.
 
-Run it as a file in Python's isolated mode: `python -I clasp_launcher.py OPTIONS FILE`. This
+Run it as `python -P -m cunctator.spaces.run_clasp OPTIONS FILE`; the options are clasp's own. This
 passes on clasp's exit code (10 satisfiable, 20 unsatisfiable), which `python -m clingo` drops:
 it ends with 0 whatever happened. It also starts in a third of the time, because only the
 compiled part of the package is loaded.
