@@ -179,6 +179,7 @@ DEEP = {
     "not, !": "!" * 90_000 + "i",
     "sum": " + ".join(["i"] * 20_000),
     "sum, not so long": " + ".join(["i"] * 1_500),
+    "sums within each other": "(" * 40 + "i" + (" + i" * 99 + ")") * 40,
     "differences without blanks": "1-" * 40_000 + "1",
     "differences without blanks, not so long": "1-" * 4_000 + "1",
     "minus": "-" * 90_000 + "i",
@@ -210,6 +211,13 @@ def test_deep_and_long_input_is_read_or_refused_fast(what):
         check_expression(tree, PARAMETERS, ("when",))
         evaluator(tree, PARAMETERS)({"i": 1})
         assert parse(text_of_expression(tree)) == tree
+    assert time.process_time() - start < 5
+
+
+def test_a_long_name_makes_nothing_slow():
+    start = time.process_time()
+    with pytest.raises(ExpressionError):
+        parse_expression("a-" * 4_000 + "1 +", ["i", "a-" * 1_000])
     assert time.process_time() - start < 5
 
 

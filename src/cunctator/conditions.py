@@ -19,6 +19,9 @@ from cunctator.parameters import LISTED, Parameter, Value, Wanted, member_like, 
 Range = tuple[float, float]
 Key = tuple[str, ...]
 
+MOST_ANCESTORS = 100
+"""Whose conditions are looked at together; a parameter with more is checked less far."""
+
 COMPARISON = re.compile(r"\s*(<=|>=|<|>)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -30,7 +33,7 @@ class Condition:
     among: frozenset[str] = frozenset()
     """Values as text, of a parent with listed values."""
     ranges: tuple[Range, ...] = ()
-    """Both ends included, of a parent that is a number."""
+    """Both ends included, of a parent that is a number; ascending, and apart from each other."""
 
     @property
     def is_empty(self) -> bool:
@@ -46,13 +49,14 @@ class Condition:
 
 def both(one: Condition, other: Condition) -> Condition:
     """What fulfils two conditions on the same parent."""
-    crossed = [
-        (max(low, bottom), min(high, top))
-        for low, high in one.ranges
-        for bottom, top in other.ranges
-    ]
-    ranges = tuple((low, high) for low, high in crossed if low <= high)
-    return Condition(one.parent, one.among & other.among, ranges)
+    ranges: list[Range] = []
+    first, second = 0, 0
+    while first < len(one.ranges) and second < len(other.ranges):
+        (low, high), (bottom, top) = one.ranges[first], other.ranges[second]
+        if max(low, bottom) <= min(high, top):
+            ranges.append((max(low, bottom), min(high, top)))
+        first, second = (first + 1, second) if high < top else (first, second + 1)
+    return Condition(one.parent, one.among & other.among, tuple(ranges))
 
 
 def conditions_of(parameter: Parameter, parameters: Mapping[str, Parameter]) -> list[Condition]:
@@ -100,7 +104,10 @@ def check_reachable(conditions: Mapping[str, Sequence[Condition]]) -> None:
                     fix = "correct its conditions, or those of its parents"
                     raise InvalidKey(("parameters", name, "when"), problem, fix)
                 mine[other.parent] = joined
-        needed[name] = mine
+        # The ancestors of a long chain are not carried along: that would take for ever.
+        direct = {condition.parent for condition in own}
+        is_long = len(mine) > MOST_ANCESTORS
+        needed[name] = {p: c for p, c in mine.items() if p in direct} if is_long else mine
 
 
 def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:
@@ -110,13 +117,14 @@ def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:
     if not choices:
         raise InvalidKey(key, "an empty list never holds", "give a value of the parent")
     if parent.kind in LISTED:
-        parts = [_listed(parent, choice, key) for choice in choices]
+        texts = {text_of(value): place for place, value in enumerate(parent.values)}
+        parts = [_listed(parent, texts, choice, key) for choice in choices]
         return Condition(parent.name, among=frozenset().union(*parts))
     if is_list and any(isinstance(choice, str) for choice in choices):
         fix = 'give one comparison, e.g. "> 5", or a list of numbers'
         raise InvalidKey(key, "a comparison cannot be in a list", fix)
     domain = Condition(parent.name, ranges=((parent.low, parent.high),))
-    asked = Condition(parent.name, ranges=tuple(_range(parent, c, key) for c in choices))
+    asked = Condition(parent.name, ranges=tuple(sorted({_range(parent, c, key) for c in choices})))
     condition = both(domain, asked)
     if parent.kind == "integer":
         whole = [(math.ceil(low), math.floor(high)) for low, high in condition.ranges]
@@ -127,18 +135,20 @@ def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:
     return condition
 
 
-def _listed(parent: Parameter, choice: Value, key: Key) -> frozenset[str]:
-    """Texts of the listed values that a choice stands for."""
-    texts = [text_of(value) for value in parent.values]
+def _listed(parent: Parameter, texts: Mapping[str, int], choice: Value, key: Key) -> frozenset[str]:
+    """Texts of the listed values that a choice stands for; `texts` are all, with their places."""
+    if text_of(choice) in texts:
+        return frozenset([text_of(choice)])
     comparison = COMPARISON.fullmatch(choice) if isinstance(choice, str) else None
-    if text_of(choice) in texts or comparison is None or parent.kind != "ordinal":
+    if comparison is None or parent.kind != "ordinal":
         return frozenset([text_of(member_like(choice, parent.values, key))])
-    place = texts.index(text_of(member_like(comparison[2], parent.values, key)))
+    place = texts[text_of(member_like(comparison[2], parent.values, key))]
+    ordered = list(texts)
     chosen = {
-        "<": texts[:place],
-        "<=": texts[: place + 1],
-        ">": texts[place + 1 :],
-        ">=": texts[place:],
+        "<": ordered[:place],
+        "<=": ordered[: place + 1],
+        ">": ordered[place + 1 :],
+        ">=": ordered[place:],
     }[comparison[1]]
     if not chosen:
         problem = f"no value of {parent.name} is {choice}"

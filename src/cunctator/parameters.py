@@ -77,6 +77,11 @@ class Parameter:
             whole: list[Value] = np.clip(np.floor(drawn), self.low, self.high).astype(int).tolist()
             return whole
         # Logarithms of arrays are not the same on all machines, to the last digit.
+        if self.kind == "integer":
+            start, end = math.log(self.low), math.log(self.high + 1)
+            exponents = (start * (1 - quantiles) + end * quantiles).tolist()
+            low, high = int(self.low), int(self.high)
+            return [min(max(math.floor(math.exp(x)), low), high) for x in exponents]
         return [self.at(quantile) for quantile in quantiles.tolist()]
 
     def number_between(self, low: float, high: float, quantile: float) -> int | float:

@@ -25,7 +25,7 @@ import numpy as np
 from cunctator.conditions import Condition, check_reachable, conditions_of, parents_of
 from cunctator.errors import InvalidKey, InvalidSetting
 from cunctator.expressions import Expression, evaluator
-from cunctator.expressions.checks import check_expression
+from cunctator.expressions.checks import Texts, check_expression
 from cunctator.expressions.evaluation import number_of, truth
 from cunctator.parameters import Parameter, Value, check_value, text_of
 
@@ -173,7 +173,10 @@ class Space:
             ]
             self._block = (block + 1, list(zip(*columns, strict=True)))
         row = self._block[1][place]
-        return self._decided(dict(zip(self._by_name, row, strict=True)))
+        values = dict(zip(self._by_name, row, strict=True))
+        if not self._decided_later:
+            return None if self._is_forbidden(values) else values
+        return self._decided(values)
 
     def _decided(self, values: dict[str, Value]) -> dict[str, Value] | None:
         """A draw without what is not active; None if it is forbidden.
@@ -265,6 +268,7 @@ class Space:
         return lambda active: truth(decide(active)) is True
 
     def _check_expressions(self) -> None:
+        texts: Texts = {}
         for parameter in self.parameters:
             for word, expression in (
                 ("when", parameter.when),
@@ -273,9 +277,9 @@ class Space:
             ):
                 if expression is not None and not isinstance(expression, Mapping):
                     key = ("parameters", parameter.name, word)
-                    check_expression(expression, self._by_name, key)
+                    check_expression(expression, self._by_name, key, texts)
         for place, expression in enumerate(self.forbidden):
-            check_expression(expression, self._by_name, ("forbidden", str(place)))
+            check_expression(expression, self._by_name, ("forbidden", str(place)), texts)
 
     def _constraint(self, place: int) -> Rule:
         decide = evaluator(self.forbidden[place], self._by_name)

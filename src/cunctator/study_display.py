@@ -17,7 +17,7 @@ from rich.text import Text
 from cunctator.display import printable
 from cunctator.journal import Crash
 from cunctator.parameters import Value, text_of
-from cunctator.statement import USELESS, floor_note, headline, versus_default
+from cunctator.statement import MOST_CUT_OFF, USELESS, floor_note, headline, versus_default
 from cunctator.study import View
 from cunctator.units import counted, format_duration
 
@@ -131,14 +131,14 @@ def story(view: View, argv: list[str]) -> RenderableType:
 def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The pools of a search without end, from the data of its certificate."""
     grid = Grid(title="Pools: how far the search has looked")
-    for heading in ("configurations", "best of the space missed", "of time", "certified"):
+    for heading in ("configurations", "best missed", "of time", "certified"):
         grid.add_column(heading, justify="right")
     for pool in pools:
         point = pool["best_point"]
         certified = "nothing yet"
-        if point is not None and point["epsilon"] < USELESS:
+        if point is not None and point["epsilon"] < USELESS and point["delta"] < MOST_CUT_OFF:
             certified = f"epsilon {point['epsilon']:.2g} at delta {point['delta']:.2g}"
-        missed = f"{pool['gamma']:.2%} at most" if pool["gamma"] else "none: this is all of it"
+        missed = f"at most {pool['gamma']:.2g} of all" if pool["gamma"] else "none: it is all"
         grid.add_row(f"{pool['size']:,}", missed, f"{pool['time_share']:.0%}", certified)
     return grid
 

@@ -248,6 +248,11 @@ def test_values_that_the_parent_does_not_have(tmp_path):
     assert never_equal.when == Member(Name("c"), (Constant("a"), Constant("b"), Constant("c")))
 
 
+def test_not_more_warnings_than_anybody_reads(tmp_path):
+    warnings = read(tmp_path, PARENTS + "x | c in {a,z}\n" * 1_000).warnings
+    assert len(warnings) == 101 and warnings[-1] == "... and 900 more warnings"
+
+
 # Forbidden combinations
 
 PAIR = "a {0,1,2}[0]\nb {x,y}[x]\ni [0,3][0]i\n"

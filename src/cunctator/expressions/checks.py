@@ -17,16 +17,24 @@ from cunctator.expressions.syntax import (
 )
 from cunctator.parameters import LISTED, Parameter, member_like, text_of
 
+Texts = dict[str, frozenset[str]]
+
 
 def check_expression(
-    expression: Expression, parameters: Mapping[str, Parameter], key: tuple[str, ...]
+    expression: Expression,
+    parameters: Mapping[str, Parameter],
+    key: tuple[str, ...],
+    texts: Texts | None = None,
 ) -> None:
-    """Complain about unknown parameters, and about values that a parameter cannot have."""
+    """Complain about unknown parameters, and about values that a parameter cannot have.
+
+    `texts` remembers the listed values from one expression to the next.
+    """
     for name in names_in(expression):
         if name not in parameters:
             fix = "name a parameter of this file"
             raise InvalidKey(key, f"there is no parameter {name!r}", fix)
-    known: dict[str, frozenset[str]] = {}
+    known = {} if texts is None else texts
     for name, constant in _compared(expression):
         parameter = parameters[name]
         if parameter.kind in LISTED:

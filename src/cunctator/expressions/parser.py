@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cunctator.errors import one_line
 from cunctator.expressions.evaluation import FUNCTIONS
@@ -26,6 +27,7 @@ from cunctator.expressions.syntax import (
     Operation,
     all_of,
     any_of,
+    depth_of,
 )
 
 DEEPEST = 50
@@ -34,8 +36,14 @@ DEEPEST = 50
 MOST_TERMS = 100
 """Of a sum or a product."""
 
+DEEPEST_TREE = 200
+"""Parts within each other; a sum is as deep as it has signs."""
+
 LONGEST = 100_000
 """Characters."""
+
+LONGEST_NAME = 100
+"""Characters of a name that is not in backticks."""
 
 SAME = {
     "&&": "and",
@@ -88,12 +96,14 @@ def parse_expression(text: str, names: Collection[str]) -> Expression:
     reader = _Reader(_tokens(text, names))
     tree = reader.expression()
     reader.expect("end", "")
+    if depth_of(tree) > DEEPEST_TREE:
+        raise ExpressionError(f"more than {DEEPEST_TREE} of its parts are within each other")
     return tree
 
 
 def _tokens(text: str, names: Collection[str]) -> list[Token]:
     known = frozenset(names)
-    longest = max(map(len, known), default=0)
+    longest = _length_of_longest(known)
     tokens, place = [], 0
     while (place := _after(SPACE, text, place)) < len(text):
         found = TOKEN.match(text, place)
@@ -115,6 +125,11 @@ def _tokens(text: str, names: Collection[str]) -> list[Token]:
             rest = one_line(text[place : place + 40].strip())
             raise ExpressionError(f"{rest!r} makes no sense here")
     return [*tokens, Token("end", "")]
+
+
+@lru_cache(maxsize=16)  # a file with many expressions asks for the same names each time
+def _length_of_longest(known: frozenset[str]) -> int:
+    return min(max(map(len, known), default=0), LONGEST_NAME)
 
 
 def _after(pattern: re.Pattern[str], text: str, place: int) -> int:

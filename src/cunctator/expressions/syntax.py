@@ -93,6 +93,15 @@ def children_of(expression: Expression) -> tuple[Expression, ...]:
     return ()
 
 
+def depth_of(expression: Expression) -> int:
+    """How many parts are within each other."""
+    depth, level = 0, [expression]
+    while level:
+        depth += 1
+        level = [child for part in level for child in children_of(part)]
+    return depth
+
+
 def names_in(expression: Expression) -> Iterator[str]:
     """The parameters of an expression, as often as they occur."""
     waiting = [expression]

@@ -28,6 +28,7 @@ from cunctator.formats.scenario_text import scenario_text, space_text
 from cunctator.formats.smac_scenario import read_smac_scenario
 from cunctator.parameters import text_of
 from cunctator.space import LARGEST_COUNTED, Space
+from cunctator.target.command import RUN_PLACEHOLDERS
 from cunctator.units import counted
 
 Imported = ImportedSpace | ImportedScenario
@@ -180,6 +181,13 @@ def summary(imported: Imported, kind: Kind) -> list[str]:
     warnings = list(space.warnings)
     if isinstance(imported, ImportedScenario):
         warnings += imported.warnings
+    else:
+        warnings += (
+            f"{{{parameter.name}}} means something else in a command: rename this parameter, and"
+            " let its format write the name; or give a wrapper with its protocol"
+            for parameter in space.parameters
+            if parameter.name in RUN_PLACEHOLDERS
+        )
     return [*lines, *(f"Warning: {one_line(warning, 1000)}" for warning in warnings)]
 
 

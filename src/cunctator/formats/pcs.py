@@ -29,6 +29,7 @@ from cunctator.expressions import (
 )
 from cunctator.expressions.evaluation import truth
 from cunctator.formats.imported import ImportedSpace
+from cunctator.formats.irace import shortened
 from cunctator.formats.pcs_lines import (
     FORBIDDEN_FIX,
     Comparison,
@@ -91,7 +92,7 @@ class _Importer:
                 self._forbidden.append((each.line, expression))
         expressions = tuple(expression for _, expression in self._forbidden)
         self._check(parameters, expressions)
-        return ImportedSpace(parameters, expressions, warnings=tuple(self._warnings))
+        return ImportedSpace(parameters, expressions, warnings=shortened(self._warnings))
 
     def _domain(self, line: Line, name: str) -> Domain:
         if name not in self._domains:

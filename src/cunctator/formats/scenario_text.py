@@ -30,7 +30,8 @@ LONGEST_LINE = 100
 
 PLACEHOLDERS = """\
 # Fill in these four tables, and remove the # before their lines. The file that `cunctator init`
-# writes explains them.
+# writes explains them. If there is a wrapper for another configurator, the command is the wrapper
+# alone, and its protocol is given instead of the format.
 # [target]
 # command = ["./solver", "{parameters}", "{instance}"]
 # format = "--{name}={value}"

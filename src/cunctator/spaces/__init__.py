@@ -43,13 +43,13 @@ glob = "{instances}"      # {about}
 
 # Other instances, for `cunctator validate`; the same keys.
 # [test_instances]
-# glob = "test/{instances}"
+# glob = "test/*"
 
 [search]
 first_cap = "{first_cap}"        # the shortest cap; faster runs all count as this long
 cutoff = "60s"             # the longest cap; slower runs all count as this long
 objective = "cpu"          # or "wall"
-configurations = 100       # how many to draw, the default included
+# configurations = 100     # a fixed number of them. Default: pools that grow as time allows
 confidence = 0.95          # of everything that is certified
 seed = 0                   # of configurations and instances
 # workers = 2              # runs at the same time. Default: the number of CPUs

@@ -1,0 +1,493 @@
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from cunctator.errors import CunctatorError, InvalidScenario, MissingExtra
+from cunctator.formats.configspace import read_configspace
+from cunctator.formats.imported import ImportedSpace
+from cunctator.formats.smac_scenario import read_smac_scenario
+from cunctator.parameters import Value
+from cunctator.space import Space
+
+
+def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ConfigSpace", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'cunctator\[configspace\]'"):
+        read_configspace(tmp_path / "space.json")
+
+
+@pytest.fixture(scope="session")
+def library() -> Any:
+    return pytest.importorskip("ConfigSpace")
+
+
+def save(folder: Path, data: Any, name: str = "space.json") -> Path:
+    path = folder / name
+    path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return path
+
+
+def space_of(imported: ImportedSpace) -> Space:
+    return Space(imported.parameters, forbidden=imported.forbidden)
+
+
+def all_of(imported: ImportedSpace) -> list[dict[str, Value]]:
+    space = space_of(imported)
+    assert space.size is not None
+    return [space.configuration(number) for number in range(space.size)]
+
+
+def categorical(name: str, *choices: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "categorical", "name": name, "choices": list(choices), **more}
+
+
+def integer(name: str, lower: int, upper: int, **more: Any) -> dict[str, Any]:
+    return {"type": "uniform_int", "name": name, "lower": lower, "upper": upper, **more}
+
+
+def real(name: str, lower: float, upper: float, **more: Any) -> dict[str, Any]:
+    return {"type": "uniform_float", "name": name, "lower": lower, "upper": upper, **more}
+
+
+def ordinal(name: str, *sequence: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "ordinal", "name": name, "sequence": list(sequence), **more}
+
+
+@pytest.mark.usefixtures("library")
+def test_kinds_of_parameters(tmp_path: Path) -> None:
+    found = read_configspace(
+        save(
+            tmp_path,
+            {
+                "hyperparameters": [
+                    categorical("flag", True, False, default_value=False),
+                    categorical("some:name", "a", 1, 2.5, None),
+                    ordinal("size", "small", "large", default_value="large"),
+                    integer("count", 1, 100, log=True, default_value=7),
+                    real("rate", 0, 1),
+                    {"type": "constant", "name": "fixed", "value": 3},
+                ]
+            },
+        )
+    )
+    by_name = {parameter.name: parameter for parameter in found.parameters}
+    assert list(by_name) == ["flag", "some:name", "size", "count", "rate", "fixed"]
+    assert (by_name["flag"].values, by_name["flag"].default) == (("True", "False"), "False")
+    assert by_name["some:name"].values == ("a", 1, 2.5, "None")
+    assert (by_name["size"].kind, by_name["size"].default) == ("ordinal", "large")
+    count, rate = by_name["count"], by_name["rate"]
+    assert (count.kind, count.low, count.high, count.log, count.default) == (
+        "integer",
+        1,
+        100,
+        True,
+        7,
+    )
+    assert (rate.kind, rate.low, rate.high, rate.log, rate.default) == ("real", 0, 1, False, 0.5)
+    assert (by_name["fixed"].kind, by_name["fixed"].values) == ("categorical", (3,))
+    assert found.warnings == () and found.has_defaults and found.formats == {}
+
+
+@pytest.mark.usefixtures("library")
+def test_distributions_are_warned_of(tmp_path: Path) -> None:
+    bounds = {"lower": 1, "upper": 9}
+    found = read_configspace(
+        save(
+            tmp_path,
+            {
+                "hyperparameters": [
+                    categorical("w", "a", "b", weights=[0.25, 0.75]),
+                    categorical("even", "a", "b", weights=[1, 1]),
+                    {"type": "normal_float", "name": "n", "mu": 3, "sigma": 1, **bounds},
+                    {"type": "beta_int", "name": "b", "alpha": 3, "beta": 2, **bounds},
+                ]
+            },
+        )
+    )
+    assert found.warnings == (
+        "w: its weights are not used; all values are as likely",
+        "n: its normal distribution is not used; it is uniform in its bounds",
+        "b: its beta distribution is not used; it is uniform in its bounds",
+    )
+    normal, beta = found.parameters[2:]
+    assert (normal.kind, normal.low, normal.high, normal.default) == ("real", 1, 9, 3)
+    assert (beta.kind, beta.low, beta.high) == ("integer", 1, 9)
+
+
+PARENTS = [
+    categorical("c", "x", "y", "z"),
+    ordinal("o", 10, 5, 7),
+    integer("i", 1, 4),
+    {**integer("child", 0, 1), "default_value": 0},
+]
+
+
+def condition(kind: str, parent: str, value: Any) -> dict[str, Any]:
+    key = "values" if kind == "IN" else "value"
+    return {"type": kind, "child": "child", "parent": parent, key: value}
+
+
+def joined(kind: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "child": "child", "conditions": list(parts)}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (condition("EQ", "c", "x"), lambda c, o, i: c == "x"),
+        (condition("NEQ", "c", "x"), lambda c, o, i: c != "x"),
+        (condition("IN", "c", ["x", "z"]), lambda c, o, i: c in "xz"),
+        (condition("EQ", "o", 5.0), lambda c, o, i: o == 5),
+        (condition("LT", "o", 7), lambda c, o, i: o in (10, 5)),
+        (condition("GT", "o", 10), lambda c, o, i: o in (5, 7)),
+        (condition("LT", "i", 3), lambda c, o, i: i < 3),
+        (condition("GT", "i", 3), lambda c, o, i: i > 3),
+        (condition("IN", "i", [1, 4]), lambda c, o, i: i in (1, 4)),
+        (
+            joined("AND", condition("GT", "i", 1), condition("NEQ", "o", 5)),
+            lambda c, o, i: i > 1 and o != 5,
+        ),
+        (
+            joined(
+                "OR",
+                condition("EQ", "i", 1),
+                joined("AND", condition("EQ", "c", "y"), condition("LT", "o", 7)),
+            ),
+            lambda c, o, i: i == 1 or (c == "y" and o in (10, 5)),
+        ),
+    ],
+)
+def test_conditions(tmp_path: Path, said: dict[str, Any], meant: Any) -> None:
+    data = {"hyperparameters": PARENTS, "conditions": [said]}
+    found = all_of(read_configspace(save(tmp_path, data)))
+    assert {("child" in one) for one in found} == {True, False}
+    for one in found:
+        assert ("child" in one) == meant(one["c"], one["o"], one["i"])
+
+
+SIDES = [
+    categorical("c", 1, 2, 3, default_value=1),
+    ordinal("o", 3, 1, 2, default_value=3),
+    integer("i", 1, 3, default_value=2),
+    categorical("t", "b", "a", default_value="b"),
+    ordinal("u", "b", "c", "a", default_value="c"),
+]
+
+
+def clause(kind: str, name: str, value: Any) -> dict[str, Any]:
+    return {"type": kind, "name": name, "values" if kind == "IN" else "value": value}
+
+
+def relation(kind: str, left: str, right: str) -> dict[str, Any]:
+    return {"type": kind, "left": left, "right": right}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (clause("EQUALS", "c", 2), lambda one: one["c"] == 2),
+        (clause("IN", "o", [1, 2]), lambda one: one["o"] in (1, 2)),
+        (clause("CLAUSE_GT", "o", 3), lambda one: one["o"] in (1, 2)),
+        (clause("CLAUSE_GE", "o", 1), lambda one: one["o"] in (1, 2)),
+        (clause("CLAUSE_LT", "i", 2), lambda one: one["i"] < 2),
+        (clause("CLAUSE_LE", "i", 1), lambda one: one["i"] <= 1),
+        (relation("RELATION_LT", "i", "c"), lambda one: one["i"] < one["c"]),
+        (relation("RELATION_GT", "c", "i"), lambda one: one["c"] > one["i"]),
+        (relation("RELATION_GT", "c", "o"), lambda one: one["c"] > one["o"]),
+        (relation("RELATION_GE", "c", "i"), lambda one: one["c"] >= one["i"]),
+        (relation("RELATION_EQ", "c", "o"), lambda one: one["c"] == one["o"]),
+        (relation("RELATION_LT", "u", "t"), lambda one: one["u"] < one["t"]),
+        ({**relation("RELATION", "i", "c"), "lambda": "LT"}, lambda one: one["i"] < one["c"]),
+        (
+            {"type": "AND", "clauses": [clause("IN", "c", [2, 3]), clause("EQUALS", "t", "a")]},
+            lambda one: one["c"] in (2, 3) and one["t"] == "a",
+        ),
+        (
+            {
+                "type": "OR",
+                "clauses": [clause("EQUALS", "c", 3), relation("RELATION_LT", "i", "c")],
+            },
+            lambda one: one["c"] == 3 or one["i"] < one["c"],
+        ),
+    ],
+)
+def test_forbidden_clauses(tmp_path: Path, said: dict[str, Any], meant: Any) -> None:
+    everything = all_of(read_configspace(save(tmp_path, {"hyperparameters": SIDES})))
+    data = {"hyperparameters": SIDES, "forbiddens": [said]}
+    found = all_of(read_configspace(save(tmp_path, data)))
+    assert 0 < len(found) < len(everything)
+    key = str
+    assert sorted(found, key=key) == sorted((o for o in everything if not meant(o)), key=key)
+
+
+@pytest.mark.usefixtures("library")
+def test_a_relation_that_never_holds(tmp_path: Path) -> None:
+    data = {"hyperparameters": SIDES, "forbiddens": [relation("RELATION_EQ", "c", "t")]}
+    found = read_configspace(save(tmp_path, data))
+    assert found.forbidden == () and "never so" in found.warnings[0]
+
+
+@pytest.mark.usefixtures("library")
+def test_chains_of_conditions_take_no_time(tmp_path: Path) -> None:
+    names = [f"x{number}" for number in range(200)]
+    chain = [
+        {"type": "GT", "child": child, "parent": parent, "value": 0.1}
+        for parent, child in itertools.pairwise(names)
+    ]
+    data = {"hyperparameters": [real(name, 0, 1) for name in names], "conditions": chain}
+    assert len(space_of(read_configspace(save(tmp_path, data))).default) == 200
+
+
+def test_unequal_to_an_inactive_parent(tmp_path: Path, library: Any) -> None:
+    del library
+    data = {
+        "hyperparameters": [categorical("a", 1, 2), categorical("b", 1, 2), integer("child", 0, 1)],
+        "conditions": [
+            {"type": "EQ", "child": "b", "parent": "a", "value": 1},
+            {"type": "NEQ", "child": "child", "parent": "b", "value": 1},
+        ],
+    }
+    found = read_configspace(save(tmp_path, data))
+    assert "where b is not active" in found.warnings[0]
+    assert all("child" not in one for one in all_of(found) if one["a"] == 2)
+
+
+ONE = [categorical("a", "x", "y")]
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "there are no hyperparameters"),
+        ("{}", "there are no hyperparameters"),
+        ('{"hyperparameters": 3}', "there are no hyperparameters"),
+        ("[" * 100_000, "nested too deeply"),
+        ({"hyperparameters": []}, "there are none"),
+        ({"hyperparameters": [3]}, "3 is not a hyperparameter"),
+        ({"hyperparameters": [{"name": "a"}]}, "ConfigSpace cannot read it"),
+        ({"hyperparameters": [{"name": "a", "type": "odd"}]}, "ConfigSpace cannot read it"),
+        ({"hyperparameters": [*ONE, *ONE]}, "ConfigSpace cannot read it"),
+        ({"hyperparameters": [real("a", 2, 1)]}, "ConfigSpace cannot read it"),
+        ({"hyperparameters": [real("a", 0, math.inf)]}, ""),
+        ({"hyperparameters": [{"type": "normal_float", "name": "a", "mu": 1, "sigma": 1}]}, ""),
+        ({"hyperparameters": [integer("a", 0, 2**60)]}, "not a whole number up to 2^53"),
+        ({"hyperparameters": [categorical("a", [1], [2])]}, "is not a text or a number"),
+        ({"hyperparameters": [categorical("a", 1, "1")]}, "'1' is given twice"),
+        ({"hyperparameters": [categorical("a", 10**30)]}, "at most 64 bits"),
+        ({"hyperparameters": [categorical("{a}", 1)]}, "cannot be a parameter's name"),
+        ({"hyperparameters": ONE, "conditions": 3}, "a list is expected"),
+        ({"hyperparameters": ONE, "conditions": [3]}, "not one of the hyperparameters"),
+        (
+            {"hyperparameters": PARENTS, "conditions": [condition("EQ", "lost", 1)]},
+            "'lost' is not one",
+        ),
+        (
+            {"hyperparameters": PARENTS, "conditions": [condition("EQ", "c", "w")]},
+            "'w' is not a value of it",
+        ),
+        (
+            {"hyperparameters": PARENTS, "conditions": [condition("EQ", "i", "w")]},
+            "cannot be compared with 'w'",
+        ),
+        (
+            {"hyperparameters": PARENTS, "conditions": [condition("ODD", "c", "x")]},
+            "ODD is unknown",
+        ),
+        ({"hyperparameters": PARENTS, "conditions": [joined("AND")]}, "must be a list"),
+        ({"hyperparameters": PARENTS, "conditions": [condition("IN", "c", "x")]}, "must be a list"),
+        (
+            {"hyperparameters": PARENTS, "conditions": [condition("EQ", "child", 1)]},
+            "child depends on child",
+        ),
+        ({"hyperparameters": ONE, "forbiddens": [clause("EQUALS", "a", "x")]}, "is forbidden"),
+        ({"hyperparameters": ONE, "forbiddens": [clause("ODD", "a", "x")]}, "ODD is unknown"),
+        ({"hyperparameters": ONE, "forbiddens": [{"type": "EQUALS", "name": "a"}]}, "has no value"),
+        (
+            {"hyperparameters": SIDES, "forbiddens": [relation("RELATION_LT", "c", "t")]},
+            "texts and numbers have no order",
+        ),
+        (
+            {"hyperparameters": SIDES, "forbiddens": [relation("RELATION_LT", "i", "t")]},
+            "values that are no numbers",
+        ),
+        (
+            {"hyperparameters": SIDES, "forbiddens": [relation("RELATION_NE", "i", "c")]},
+            "NE is unknown",
+        ),
+    ],
+)
+def test_files_that_are_wrong(tmp_path: Path, data: Any, problem: str) -> None:
+    with pytest.raises(InvalidScenario) as caught:
+        read_configspace(save(tmp_path, data))
+    assert problem in str(caught.value)
+    assert "space.json" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("hyperparameters: [", "not YAML"),
+        ("a: !!python/object/apply:os.system [ls]", "not YAML"),
+        ("a: &a [*a]\nhyperparameters: []", "holds too much, or within itself"),
+        (
+            "a0: &a0 [x, x]\n"
+            + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+            + "hyperparameters: []",
+            "holds too much",
+        ),
+    ],
+)
+def test_yaml_that_is_wrong(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(InvalidScenario) as caught:
+        read_configspace(save(tmp_path, text, "space.yaml"))
+    assert problem in str(caught.value)
+
+
+@pytest.mark.usefixtures("library")
+def test_a_scenario_with_such_a_space(tmp_path: Path) -> None:
+    save(tmp_path, {"hyperparameters": ONE})
+    save(tmp_path, "a.cnf\n", "train.txt")
+    text = "algo = ./w\nparamfile = space.json\ninstance_file = train.txt\nrun_obj = runtime\n"
+    found = read_smac_scenario(save(tmp_path, text, "scenario.txt"))
+    assert [parameter.name for parameter in found.space.parameters] == ["a"]
+
+
+# The library's own opinion
+
+
+@st.composite
+def spaces(draw: st.DrawFn) -> dict[str, Any]:
+    """Spaces whose conditions ask only for values, so that all are of one mind about them."""
+    items: list[dict[str, Any]] = []
+    conditions = []
+    # The library takes AND for OR if both have the same parts.
+    kind = draw(st.sampled_from(["AND", "OR"]))
+    for name in [f"p{number}" for number in range(draw(st.integers(1, 5)))]:
+        made = draw(
+            st.sampled_from(
+                [
+                    categorical(name, "a", "b", "c"),
+                    ordinal(name, 3, 1, 2),
+                    integer(name, 0, 3, default_value=1),
+                    integer(name, 1, 1000, log=True),
+                    real(name, -1, 1),
+                ]
+            )
+        )
+        if items and draw(st.booleans()):
+            parts = draw(st.lists(comparisons(items, name), min_size=1, max_size=3))
+            several = {"type": kind, "child": name, "conditions": parts}
+            conditions.append(parts[0] if len(parts) == 1 else several)
+        items.append(made)
+    forbidden = draw(st.lists(clauses(items), max_size=2))
+    return {"hyperparameters": items, "conditions": conditions, "forbiddens": forbidden}
+
+
+def some_value(item: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if "lower" in item:
+        return st.sampled_from([item["lower"], item["upper"]])
+    return st.sampled_from(item.get("choices") or item["sequence"])
+
+
+@st.composite
+def comparisons(draw: st.DrawFn, items: list[dict[str, Any]], child: str) -> dict[str, Any]:
+    parent = draw(st.sampled_from(items))
+    kinds = ["EQ", "IN"] if parent["type"] == "categorical" else ["EQ", "IN", "LT", "GT"]
+    kind = draw(st.sampled_from(kinds))
+    value = draw(some_value(parent))
+    key = {"values": [value]} if kind == "IN" else {"value": value}
+    return {"type": kind, "child": child, "parent": parent["name"], **key}
+
+
+@st.composite
+def clauses(draw: st.DrawFn, items: list[dict[str, Any]]) -> dict[str, Any]:
+    numbers = [item["name"] for item in items if "lower" in item]
+    if len(numbers) > 1 and draw(st.booleans()):
+        left, right = draw(st.permutations(numbers))[:2]
+        return relation(draw(st.sampled_from(["RELATION_LT", "RELATION_GE"])), left, right)
+    some = draw(st.lists(st.sampled_from(items), min_size=1, max_size=2, unique_by=id))
+    parts = [clause("EQUALS", item["name"], draw(some_value(item))) for item in some]
+    return parts[0] if len(parts) == 1 else {"type": "AND", "clauses": parts}
+
+
+def is_valid(library: Any, space: Any, values: dict[str, Any]) -> bool:
+    try:
+        library.Configuration(space, values=values).check_valid_configuration()
+    except Exception:
+        return False
+    return True
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(data=spaces(), is_json=st.booleans())
+def test_the_library_agrees(
+    tmp_path_factory: pytest.TempPathFactory, library: Any, data: dict[str, Any], is_json: bool
+) -> None:
+    try:
+        theirs = library.ConfigurationSpace.from_serialized_dict(json.loads(json.dumps(data)))
+    except Exception:
+        assume(False)  # the default is forbidden, or the like
+    theirs.seed(1)
+    folder = tmp_path_factory.getbasetemp()
+    path = folder / ("space.json" if is_json else "space.yaml")
+    (theirs.to_json if is_json else theirs.to_yaml)(path)
+    try:
+        imported = read_configspace(path)
+    except InvalidScenario as error:
+        # Where a text is never equal to a number, they put up with it, and so on.
+        raise AssertionError(str(error)) from error
+    ours = space_of(imported)
+    assert ours.default == dict(theirs.get_default_configuration())
+    count = 20 if ours.size is None else min(20, ours.size)
+    try:
+        mine = [ours.configuration(number) for number in range(count)]
+        drawn = [dict(one) for one in theirs.sample_configuration(20)]
+    except (CunctatorError, library.exceptions.ForbiddenValueError):
+        assume(False)  # hardly anything is allowed
+    for one in mine:
+        library.Configuration(theirs, values=one).check_valid_configuration()
+    for one in drawn:
+        if not is_valid(library, theirs, one):
+            continue  # the library draws some that it finds wrong itself
+        values = {name: getattr(value, "item", lambda v=value: v)() for name, value in one.items()}
+        given_one = Space(imported.parameters, forbidden=imported.forbidden, initial=[values])
+        assert given_one.configuration(given_one.fixed - 1) == values
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_fuzz(tmp_path_factory: pytest.TempPathFactory, library: Any, data: st.DataObject) -> None:
+    del library
+    odd = st.sampled_from([None, 3, -1.5, "x", [], {}, [[1]], True, "p0", "\ud800", 10**25])
+    space = data.draw(spaces())
+    text = json.dumps(space)
+    for _ in range(data.draw(st.integers(1, 2))):
+        some = data.draw(st.sampled_from([one for group in space.values() for one in group]))
+        some[data.draw(st.sampled_from([*some, "extra"]))] = data.draw(odd)
+        text = json.dumps(space)
+    cut = data.draw(st.integers(0, 20))
+    path = tmp_path_factory.getbasetemp() / "fuzz.json"
+    path.write_text(text[:-cut] if cut > 17 else text, encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            imported = read_configspace(path)
+        except InvalidScenario as error:
+            assert "\n" not in str(error)
+            return
+    assert space_of(imported).default
