@@ -13,7 +13,7 @@ from test_command_line import COMMAND
 
 from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
-from cunctator.journal import open_journal
+from cunctator.journal import is_begun, open_journal
 from cunctator.records import Status
 
 SOLVER = """
@@ -44,8 +44,8 @@ workers = 2
 [budget]
 wall = "1h"
 """
-LONGEST_WAIT = 2.5
-"""Seconds until a driver is killed; about the first one of them goes by before its first run."""
+LONGEST_WAIT = 3.0
+"""Seconds until a driver is killed; the first one or two go by before its first run."""
 
 
 def events_of(study):
@@ -104,7 +104,8 @@ def test_kills_lose_no_finished_run(tmp_path, kills):
     (tmp_path / "solver.py").write_text(SOLVER)
     (tmp_path / "scenario.toml").write_text(SCENARIO)
     done, before, words = [0, 0], None, ["run", "scenario.toml", "study"]
-    while sum(done) < kills:
+    while sum(done) < kills or told_in(before) < 20:
+        assert sum(done) < 10 * kills, "no driver gets anywhere"
         driver = subprocess.Popen(
             [*COMMAND, *words],
             cwd=tmp_path,
@@ -114,15 +115,18 @@ def test_kills_lose_no_finished_run(tmp_path, kills):
         )
         done = [old + new for old, new in zip(done, harass(driver, tmp_path, chance), strict=True)]
         await_silence(tmp_path)
-        if (study / "study.db").exists():
+        if is_begun(study):
             words = ["resume", "study"]
             before = check_nothing_lost(before, events_of(study))
-    events = before
-    told = int((events.status != ASKED).sum())
+    events, told = before, told_in(before)
     finished = len((tmp_path / "finished").read_text())
     # A driver that is killed takes two runs with it, which may have finished a moment before.
-    assert told > 2 * kills and finished <= told + 2 * done[1] + done[0]
+    assert finished <= told + 2 * done[1] + done[0]
     assert not (events.status == STATUS_CODE[Status.CRASHED]).any()
+
+
+def told_in(events):
+    return 0 if events is None else int((events.status != ASKED).sum())
 
 
 def await_silence(folder):

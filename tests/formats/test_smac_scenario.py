@@ -230,8 +230,11 @@ def test_paths_from_the_root_of_aclib(tmp_path: Path) -> None:
 
 
 def test_paths_from_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(folder.parent / "elsewhere" / "s.txt", SCENARIO)
-    with pytest.raises(InvalidScenario, match=r"there is no file params\.pcs"):
+    # A name that no other test leaves in a folder around this one.
+    (folder / "params.pcs").rename(folder / "mine.pcs")
+    text = SCENARIO.replace("params.pcs", "mine.pcs")
+    path = write(folder.parent / "elsewhere" / "s.txt", text)
+    with pytest.raises(InvalidScenario, match=r"there is no file mine\.pcs"):
         read_smac_scenario(path)
     monkeypatch.chdir(folder)
     found = read_smac_scenario(path)
