@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cunctator import space as space_module
 from cunctator.errors import InvalidKey, InvalidSetting
+from cunctator.expressions import parse_expression
 from cunctator.parameters import make_parameter, text_of
 from cunctator.space import Space
 
@@ -109,6 +110,16 @@ def test_a_finite_space_is_used_up_without_repeats(space):
     assert len(found) == space.size
     with pytest.raises(InvalidSetting, match=f"there are only {space.size}"):
         space.configuration(space.size)
+
+
+def test_a_condition_on_a_number_whose_bound_depends_on_another():
+    a = make_parameter("a", "integer", 3, low=2, high=9)
+    b = make_parameter("b", "integer", 1, low=0, high=parse_expression("a", ["a"]))
+    c = make_parameter("c", "real", 0.5, low=0, high=1, when={"b": "> 1"})
+    space = Space([a, b, c])
+    for k in range(200):
+        drawn = space.configuration(k)
+        assert 0 <= drawn["b"] <= drawn["a"] and ("c" in drawn) == (drawn["b"] > 1)
 
 
 def test_draws_are_uniform_over_a_small_space():

@@ -127,7 +127,14 @@ def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:
     asked = Condition(parent.name, ranges=tuple(sorted({_range(parent, c, key) for c in choices})))
     condition = both(domain, asked)
     if parent.kind == "integer":
-        whole = [(math.ceil(low), math.floor(high)) for low, high in condition.ranges]
+        # Ends that depend on other parameters are infinite as far as this is concerned.
+        whole = [
+            (
+                low if math.isinf(low) else math.ceil(low),
+                high if math.isinf(high) else math.floor(high),
+            )
+            for low, high in condition.ranges
+        ]
         condition = Condition(parent.name, ranges=tuple((a, b) for a, b in whole if a <= b))
     if condition.is_empty:
         problem = f"{parent.name} is never that: it goes from {parent.low} to {parent.high}"

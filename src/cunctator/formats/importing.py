@@ -25,6 +25,7 @@ from cunctator.formats.irace_lines import HEAD
 from cunctator.formats.irace_scenario import read_irace_scenario
 from cunctator.formats.pcs import read_pcs
 from cunctator.formats.scenario_text import scenario_text, space_text
+from cunctator.formats.smac_places import exists
 from cunctator.formats.smac_scenario import read_smac_scenario
 from cunctator.parameters import text_of
 from cunctator.space import LARGEST_COUNTED, Space
@@ -138,7 +139,7 @@ def _moved_instances(
             return {"glob": os.path.normpath(Path(before, pattern))}
         case {"list": paths}:
             return {"list": [_seen(path, start, end) for path in paths]}
-        case {"file": file} if not (start / file).is_file():
+        case {"file": file} if not exists(start / file):
             warnings.append(f"{file}: paths in it will be seen from {end}")
             return {"file": _seen(file, start, end)}
         case {"file": file}:

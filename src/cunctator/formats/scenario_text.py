@@ -1,7 +1,7 @@
 """Scenarios of ours as text: TOML that `load_scenario` reads back as the same thing.
 
 Expressions are read back at once, because not everything that was read from another tool's file
-can be said in our language: a name with a backtick in it cannot.
+can be said in our language: a name with a backtick in it cannot, nor the name -.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _expression(expression: Expression, names: frozenset[str], key: tuple[str, .
     text = text_of_expression(expression)
     try:
         again = parse_expression(text, names)
-        # A parameter called 1 or true would be taken for the value, or the value for it.
+        # Names could be taken for something else, as that of a parameter called -.
         is_same = sorted(names_in(again)) == sorted(names_in(expression))
         problem = "a name in it means something else"
     except ExpressionError as error:
