@@ -4,7 +4,7 @@ Endless spaces whose configurations have log-normal means, more or less spread o
 runtimes with instances that are hard for all. For each share gamma of the space: the charged time
 until the answer stays within 5% of all but the best gamma, for fixed pools of several sizes and
 for pools that grow. The best fixed size is chosen in hindsight, for each gamma anew. Deterministic
-and not timed; about ten minutes.
+and not timed; a minute or two.
 
     python benchmarks/ladder.py [STUDIES]
 """
@@ -54,9 +54,13 @@ def settled(runtimes: NDArray[np.float64], truth: NDArray[np.float64], ladder: b
     return times
 
 
+def _words(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if math.isfinite(seconds) else f"over {BUDGET:,.0f} s"
+
+
 def main() -> None:
     """Measure, print and save."""
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     lines = [
         "| space | gamma | best fixed pool | its time | pools that grow | ratio | log2²(1/gamma) |"
     ]
@@ -74,9 +78,10 @@ def main() -> None:
             medians = {size: float(np.median([t[place] for t in fixed[size]])) for size in FIXED}
             best = min(medians, key=lambda size: medians[size])
             own = float(np.median([times[place] for times in growing]))
+            ratio = f"{own / medians[best]:.1f}" if math.isfinite(own) else "-"
             lines.append(
-                f"| {name} | 1/{1 / share:.0f} | {best:,} | {medians[best]:.0f} s | {own:.0f} s |"
-                f" {own / medians[best]:.1f} | {math.log2(1 / share) ** 2:.0f} |"
+                f"| {name} | 1/{1 / share:.0f} | {best:,} | {_words(medians[best])} | {_words(own)} |"
+                f" {ratio} | {math.log2(1 / share) ** 2:.0f} |"
             )
             print(lines[-1], flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
