@@ -80,8 +80,8 @@ def main() -> None:
             own = float(np.median([times[place] for times in growing]))
             ratio = f"{own / medians[best]:.1f}" if math.isfinite(own) else "-"
             lines.append(
-                f"| {name} | 1/{1 / share:.0f} | {best:,} | {_words(medians[best])} | {_words(own)} |"
-                f" {ratio} | {math.log2(1 / share) ** 2:.0f} |"
+                f"| {name} | 1/{1 / share:.0f} | {best:,} | {_words(medians[best])} |"
+                f" {_words(own)} | {ratio} | {math.log2(1 / share) ** 2:.0f} |"
             )
             print(lines[-1], flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
