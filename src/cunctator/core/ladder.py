@@ -104,7 +104,8 @@ def choose_from_pools(state: State) -> int:
                 pools.is_done[pool] = True
                 continue
         pool = pools.frontier[0]
-        if pools.is_done[pool]:
+        if pools.is_done[pool]:  # there is no larger one: what is best in it is best of all
+            state.proved[0] = winner_between(state.by_lower, 0, pools.sizes[pool])
             return FINISHED
         index = choose_within(state, pool, False)
         if index != EXHAUSTED:
