@@ -52,7 +52,7 @@ def fill(folder: Path) -> None:
     with closing(create_journal(folder, FACTS)) as journal:
         details = Details(0.1, 0.1, "exited", problem="no")
         for number in (1, 2, 3):
-            run = Run(number, number - 1, 0, 1.0, 0.0)
+            run = Run(number, number % 3, 0, 1.0, 0.0)
             journal.add_ask(run, 0.0)
             journal.add_outcome(run, 0.0, Status.CRASHED, 0.1 * number, details)
         journal.add_answer("one", Given("SAT", ("solver", "one")))
@@ -83,7 +83,7 @@ def test_what_is_written_is_read(study):
     np.testing.assert_array_equal(events.number, [1, 1, 2, 2, 3, 3])
     np.testing.assert_array_equal(events.status, [ASKED, crashed] * 3)
     np.testing.assert_allclose(events.seconds, [0, 0.1, 0, 0.2, 0, 0.3])
-    assert [crash.configuration for crash in crashes] == [0, 1, 2]
+    assert [crash.configuration for crash in crashes] == [0, 1, 2]  # the default's first
     assert crashes[0].problem == "no"
     assert answers == {"one": Given("SAT", ("solver", "one"))}
     assert progress == (4.0, PROGRESS) and extended == 60.0

@@ -195,11 +195,11 @@ class Journal:
         return Events(*(np.ascontiguousarray(table[name]) for name in Events._fields))
 
     def crashes(self, most: int) -> list[Crash]:
-        """The first crashed runs."""
+        """The first crashed runs: the default's, which tell what is broken for all, then others'."""
         with self._reading():
             rows = self._connection.execute(
                 "select number, configuration, pair, cap, details from events where status = ?"
-                " order by id limit ?",
+                " order by configuration != 0, id limit ?",
                 (STATUS_CODE[Status.CRASHED], most),
             )
             return [

@@ -231,7 +231,7 @@ class Study:
         return Execution(run.number, configuration, instance, seed, run.cap)
 
     def crashes(self, most: int) -> list[tuple[Crash, list[str]]]:
-        """The first crashed runs, each with the command line that does it again."""
+        """Crashed runs, the default's first, each with the command line that does it again."""
         found = []
         for crash in self._journal.crashes(most):
             run = Run(crash.number, crash.configuration, crash.pair, crash.cap, 0.0)

@@ -145,7 +145,7 @@ def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
 
 def crash_list(crashes: list[tuple[Crash, list[str]]], total: int) -> RenderableType:
     """Runs that crashed, each with the command that does it again."""
-    more = ", the first of them:" if total > len(crashes) else ":"
+    more = ", some of them:" if total > len(crashes) else ":"
     lines = [counted(total, "run") + " crashed" + more]
     for crash, argv in crashes:
         lines.append(
