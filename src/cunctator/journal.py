@@ -195,7 +195,7 @@ class Journal:
         return Events(*(np.ascontiguousarray(table[name]) for name in Events._fields))
 
     def crashes(self, most: int) -> list[Crash]:
-        """The first crashed runs: the default's, which tell what is broken for all, then others'."""
+        """The first crashed runs: the default's, which tell what is broken for all, then others."""
         with self._reading():
             rows = self._connection.execute(
                 "select number, configuration, pair, cap, details from events where status = ?"

@@ -24,13 +24,12 @@ from cunctator.core.certificate import Certificate, certify, least_runs
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at
-from cunctator.core.ladder import FINISHED, pool_sizes
+from cunctator.core.ladder import FINISHED, choose, pool_sizes
 from cunctator.core.profiles import DEFAULT
 from cunctator.core.scheduler import (
     Standing,
     check_profile,
     check_rules,
-    choose,
     rekey_all,
     standing,
 )

@@ -19,10 +19,11 @@ from cunctator.core.certificate import (
     least_runs,
     top_octave,
 )
-from cunctator.core.scheduler import WELL_KNOWN, Scheduler
+from cunctator.core.scheduler import Scheduler
 from cunctator.core.state import RIVAL
 from cunctator.core.tight import error_share, evidence
 from cunctator.core.tournament import ROOT
+from cunctator.core.turns import WELL_KNOWN
 from cunctator.records import Outcome, Status, StopReason
 from cunctator.simulation import Simulation
 from cunctator.target.table import make_table

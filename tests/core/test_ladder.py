@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 
 from cunctator.core.ladder import (
     SAFE_SHARE,
-    least_but,
     missed_share,
     pool_error,
     pool_sizes,
-    pool_time,
 )
 from cunctator.core.replay import ASKED, Events, replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler, rekey_all
 from cunctator.core.state import TURNS, with_more_configurations
 from cunctator.core.tournament import new_tournament, set_key, winner_between
+from cunctator.core.turns import pool_time
 from cunctator.errors import InvalidSetting
 from cunctator.records import Outcome, Status
 from cunctator.simulation import Simulation
@@ -81,21 +80,6 @@ def test_the_winner_of_a_part(keys, data):
     high = data.draw(st.integers(low + 1, len(keys)))
     expected = min(range(low, high), key=lambda index: (*keys[index], index))
     assert winner_between(tree, low, high) == expected
-
-
-@given(st.integers(0, 20))
-def test_the_least_but_one(seed):
-    random = np.random.default_rng(seed)
-    scheduler = Scheduler(12, None)
-    keys = random.integers(0, 4, (12, 2)).astype(float)
-    for index in range(12):
-        set_key(scheduler.state.by_lower, index, *keys[index])
-    for size in range(2, 13):
-        for index in range(size):
-            others = [other for other in range(size) if other != index]
-            expected = min(others, key=lambda other: (*keys[other], other))
-            assert least_but(scheduler.state, size, index) == expected
-    assert least_but(scheduler.state, 1, 0) < 0
 
 
 @pytest.mark.parametrize("slots", [1, 5])

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from cunctator.core.bounds import lower_bound
 from cunctator.core.check import known_values
+from cunctator.core.ladder import FINISHED, choose
 from cunctator.core.profiles import BETTING, CEIL, EQUATION_1, FLOOR, PROFILES, Profile
-from cunctator.core.scheduler import FINISHED, Scheduler, check_rules, choose
+from cunctator.core.scheduler import Scheduler, check_rules
 from cunctator.core.state import RIVAL, SHARP
 from cunctator.core.tester import NOTHING, next_kind
 from cunctator.errors import InvalidSetting, UnknownRun

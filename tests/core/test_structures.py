@@ -11,6 +11,7 @@ from cunctator.core.check import check_state, queued, stored_runtimes
 from cunctator.core.profiles import PROFILES
 from cunctator.core.queues import pop, push
 from cunctator.core.runtimes import below, insert
+from cunctator.core.slabs import NONE
 from cunctator.core.state import Rules, grow, new_state, room_for_result
 from cunctator.core.tournament import ROOT, new_tournament, set_key, winner_without
 
@@ -68,9 +69,10 @@ def test_tournament_has_the_least_key_at_its_root(size, seed):
         set_key(tree, index, *keys[index])
         least = min((*key, i) for i, key in enumerate(keys))
         assert (*tree.keys[ROOT], tree.winner[ROOT]) == least
-        out = int(random.integers(size))
-        others = [(*key, i) for i, key in enumerate(keys) if i != out]
-        assert winner_without(tree, out) == min(others, default=(0, 0, out))[2]
+        first = int(random.integers(size)) + 1
+        out = int(random.integers(first))
+        others = [(*key, i) for i, key in enumerate(keys[:first]) if i != out]
+        assert winner_without(tree, out, first) == min(others, default=(0, 0, NONE))[2]
 
 
 def test_check_notices_a_broken_state():

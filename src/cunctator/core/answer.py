@@ -32,10 +32,7 @@ def recommended(state: State) -> int:
     if state.proved[0] != NONE:
         return int(state.proved[0])
     testers, left, means = state.testers, state.candidates, state.candidate_means
-    most = 0
-    for index in range(testers.started.size):
-        most = max(most, testers.chosen[index])
-    count = 0
+    most, count = state.pools.most_chosen[0], 0
     for index in range(testers.started.size):
         if testers.chosen[index] >= NEARLY * most:
             left[count] = index

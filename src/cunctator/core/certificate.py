@@ -40,10 +40,11 @@ from cunctator.core.known import (
     octave_at,
     octave_cap,
 )
-from cunctator.core.ladder import missed_share, pool_error, pool_time
+from cunctator.core.ladder import missed_share, pool_error
 from cunctator.core.runtimes import below
 from cunctator.core.state import ENDLESS, State
 from cunctator.core.tight import collect, error_share, evidence
+from cunctator.core.turns import pool_time
 
 PRECISION = 1e-6
 OCTAVES_TRIED = 4

@@ -14,9 +14,6 @@ once its configurations have been screened (the least index belongs to one that 
 as often as any, and most of its runs are finished) and half as much time again has been given to
 knowing the good ones better. So two thirds of the time look further and one third looks closer,
 whatever a run costs.
-
-Every pool's time is in `State.turns`, six numbers a pool: what its SPC spent at the turn of each
-index, for the sake of the frontier and, behind those of all pools, for the sake of its safe share.
 """
 
 from __future__ import annotations
@@ -26,18 +23,16 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.core.choice import EXHAUSTED
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.slabs import NONE
-from cunctator.core.state import FULL, RIVAL, SHARP, TURNS, State
-from cunctator.core.tester import BLOCKED, NOTHING, next_kind
+from cunctator.core.state import TURNS, State
 from cunctator.core.tournament import winner_between
+from cunctator.core.turns import choose_within, pool_time
 
-WAIT, FINISHED, WIDEN = -1, -2, -3
-"""Instead of a configuration: nothing can be run before a result arrives; the search is over; a
-pool is to be opened that is larger than the arrays."""
-
-EXHAUSTED = -4
-"""The best of a pool is known exactly: it has nothing left to run."""
+FINISHED, WIDEN = -2, -3
+"""Instead of a configuration, or of WAIT: the search is over; a pool is to be opened that is larger
+than the arrays."""
 
 SAFE_SHARE = 0.0625
 """Of the charged time, for the shares that the theorem asks for."""
@@ -50,9 +45,6 @@ ABOUT_AS_OFTEN = 0.5
 
 MOST_PENDING = 0.4
 """Share of its own runs that may be put off: else little is known of it."""
-
-WELL_KNOWN = 0.8
-"""Least bound at full confidence, as a share of the sharper index, for rivals to have turns."""
 
 MOST_POOLS = 20
 """Pool 20 has 21 million configurations."""
@@ -70,18 +62,18 @@ def pool_sizes(fixed: int, limit: int | None) -> NDArray[np.int64]:
 
 
 @compiled
-def pool_time(state: State, pool: int) -> float:
-    """Seconds that a pool's SPC has spent, runs in flight counted at their caps."""
-    first, pools = TURNS * pool, state.pools.sizes.size
-    total = 0.0
-    for turn in range(TURNS):
-        total += state.turns[first + turn] + state.turns[TURNS * pools + first + turn]
-    return total
+def choose(state: State) -> int:
+    """The configuration to run next, or WAIT, FINISHED or WIDEN."""
+    if state.pools.sizes.size > 1:
+        index = _choose_from_pools(state)
+    else:
+        index = choose_within(state, 0, False)
+    return FINISHED if index == EXHAUSTED else index
 
 
 @compiled_apart
-def choose_from_pools(state: State) -> int:
-    """The configuration to run next, or WAIT, FINISHED or WIDEN; `turn` says for whose sake."""
+def _choose_from_pools(state: State) -> int:
+    """The same, of a pool that is large enough; EXHAUSTED if the largest of all is."""
     pools = state.pools
     behind = TURNS * pools.sizes.size
     ahead = safe = 0.0
@@ -89,7 +81,7 @@ def choose_from_pools(state: State) -> int:
         ahead += state.turns[place]
         safe += state.turns[behind + place]
     total = ahead + safe
-    while True:
+    while state.proved[0] == NONE:
         code = _open_pools(state, total)
         if code != 0:
             return code
@@ -104,13 +96,11 @@ def choose_from_pools(state: State) -> int:
                 pools.is_done[pool] = True
                 continue
         pool = pools.frontier[0]
-        if pools.is_done[pool]:  # there is no larger one: what is best in it is best of all
-            state.proved[0] = winner_between(state.by_lower, 0, pools.sizes[pool])
-            return FINISHED
         index = choose_within(state, pool, False)
         if index != EXHAUSTED:
             return index
         pools.is_done[pool] = True
+    return EXHAUSTED
 
 
 @compiled
@@ -164,66 +154,6 @@ def _neediest_pool(state: State) -> int:
         if claim < least:
             best, least = pool, claim
     return best
-
-
-@compiled
-def choose_within(state: State, pool: int, is_safe: bool) -> int:
-    """What a pool's own SPC runs next: see `scheduler.choose`; WAIT, or EXHAUSTED."""
-    pools, turns, profile = state.pools, state.turns, state.profile
-    size, first = pools.sizes[pool], TURNS * pool
-    behind = TURNS * pools.sizes.size
-    account = first + behind if is_safe else first
-    charged = pool_time(state, pool)
-    best = winner_between(state.by_sharp, 0, size)
-    full = turns[first + FULL] + turns[behind + first + FULL]
-    if full >= profile.full_share * charged and next_kind(state, best) != NOTHING:
-        rival_time = turns[first + RIVAL] + turns[behind + first + RIVAL]
-        known = state.testers.full[best] >= WELL_KNOWN * state.testers.sharp[best]
-        if known and rival_time < profile.rival_share * charged:
-            rival = least_but(state, size, best)
-            if rival != NONE and next_kind(state, rival) != NOTHING:
-                return _take_turn(state, rival, account + RIVAL)
-        return _take_turn(state, best, account + SHARP)
-    best = winner_between(state.by_lower, 0, size)
-    leaf = (state.by_lower.winner.size >> 1) + best
-    if state.by_lower.keys[leaf, 1] == BLOCKED:
-        return WAIT
-    if next_kind(state, best) != NOTHING:
-        return _take_turn(state, best, account + FULL)
-    # The best is known exactly. A blocked configuration might still turn out as good.
-    bound = state.by_lower.keys[leaf, 0]
-    flights = state.flights
-    for slot in range(flights.configuration.size):
-        rival = flights.configuration[slot]
-        if rival != NONE and rival < size and state.testers.full[rival] <= bound:
-            return WAIT
-    return EXHAUSTED
-
-
-@compiled
-def _take_turn(state: State, index: int, account: int) -> int:
-    state.turn[0] = account
-    most = state.pools.most_chosen
-    most[0] = max(most[0], state.testers.chosen[index])
-    return int(index)
-
-
-@compiled
-def least_but(state: State, size: int, index: int) -> int:
-    """Of the first `size`, the one of least lower bound but for one; NONE if it is alone."""
-    if size == 1:
-        return NONE
-    if index == 0:
-        return winner_between(state.by_lower, 1, size)
-    if index == size - 1:
-        return winner_between(state.by_lower, 0, index)
-    low = winner_between(state.by_lower, 0, index)
-    high = winner_between(state.by_lower, index + 1, size)
-    keys = state.by_lower.keys
-    leaves = state.by_lower.winner.size >> 1
-    if keys[leaves + high, 0] != keys[leaves + low, 0]:
-        return high if keys[leaves + high, 0] < keys[leaves + low, 0] else low
-    return high if keys[leaves + high, 1] < keys[leaves + low, 1] else low
 
 
 def missed_share(draws: int, error: float) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled_apart
-from cunctator.core.ladder import WIDEN
-from cunctator.core.scheduler import Scheduler, begin_flight, choose, finish_flight
+from cunctator.core.ladder import WIDEN, choose
+from cunctator.core.scheduler import Scheduler, begin_flight, finish_flight
 from cunctator.core.slabs import NONE
 from cunctator.core.state import State, grow, room_for_result
 from cunctator.errors import DifferentReplay

@@ -1,10 +1,7 @@
 """Structured Procrastination with Confidence: always run the configuration of least lower bound.
 
-Algorithm 1, lines 1 to 9. The choice is the exact argmin of the lower bounds at the current step t
-(ties: fewest started, then lowest index). Those bounds fall as t grows, so a cached bound would be
-an over-estimate and an ordinary heap would choose wrongly. Instead each configuration has a key
-that its bound does not fall below until the key expires; the candidates are those whose key is not
-above the best bound evaluated so far, usually a handful.
+Algorithm 1, lines 1 to 9, by `ask` and `tell`. Which configuration that is, `choice.py` says; by
+which bounds, and among which configurations, `turns.py` and `ladder.py`.
 """
 
 from __future__ import annotations
@@ -20,14 +17,11 @@ from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, common_level, is_exact, mean_runtime, mean_up_to
-from cunctator.core.ladder import FINISHED, WAIT, WELL_KNOWN, WIDEN, choose_from_pools, pool_sizes
+from cunctator.core.ladder import FINISHED, WIDEN, choose, pool_sizes
 from cunctator.core.profiles import DEFAULT, PROFILES, Profile
 from cunctator.core.slabs import NONE
 from cunctator.core.state import (
     ENDLESS,
-    FULL,
-    RIVAL,
-    SHARP,
     Flights,
     Rules,
     State,
@@ -38,11 +32,9 @@ from cunctator.core.state import (
     with_more_configurations,
 )
 from cunctator.core.tester import (
-    BLOCKED,
     CAPPED,
     CRASHED,
     NEW,
-    NOTHING,
     SOLVED,
     begin,
     finish,
@@ -50,12 +42,8 @@ from cunctator.core.tester import (
     rekey,
     update,
 )
-from cunctator.core.tournament import ROOT, winner_without
 from cunctator.errors import InvalidSetting, UnknownRun
 from cunctator.records import Outcome, Run, Status, StopReason
-
-MOST_PATIENT, LEAST_PATIENT = 6, 30
-"""Least and most of `Testers.patience`: keys are kept for step / 64 steps, or not at all."""
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""
@@ -68,116 +56,6 @@ def rekey_all(state: State) -> None:
     """Set every key from scratch."""
     for index in range(state.testers.started.size):
         rekey(state, index)
-
-
-@compiled
-def choose(state: State) -> int:
-    """The configuration to run next, or WAIT, FINISHED or WIDEN; `turn` says by which index.
-
-    If the profile has a sharper index, that has its turns while the honest one has had its share,
-    and so have the rivals of its own choice: an answer is certified against the least lower bound
-    of all others, and theirs would never rise above its own if only the least were worked on. That
-    waits until its own is known well: before, a certificate says nothing, and finding good ones
-    comes first.
-    Where it sees nothing left to learn, and if there is none, the honest one decides.
-    """
-    if state.pools.sizes.size > 1:
-        return choose_from_pools(state)
-    profile, turns = state.profile, state.turns
-    if profile.full_share < 1.0:
-        charged = turns[SHARP] + turns[FULL] + turns[RIVAL]
-        best = state.by_sharp.winner[ROOT]
-        if turns[FULL] >= profile.full_share * charged and next_kind(state, best) != NOTHING:
-            known = state.testers.full[best] >= WELL_KNOWN * state.testers.sharp[best]
-            if known and turns[RIVAL] < profile.rival_share * charged:
-                rival = winner_without(state.by_lower, best)
-                if next_kind(state, rival) != NOTHING:
-                    state.turn[0] = RIVAL
-                    return rival
-            state.turn[0] = SHARP
-            return int(best)
-    state.turn[0] = FULL
-    return choose_honestly(state)
-
-
-@compiled
-def choose_honestly(state: State) -> int:
-    """The configuration of least (lower bound, started, index) at the next step; WAIT, FINISHED."""
-    step = state.step[0] + 1
-    while state.by_expiry.keys[ROOT, 0] < step:
-        expired = state.by_expiry.winner[ROOT]
-        patience = state.testers.patience
-        patience[expired] = max(MOST_PATIENT, patience[expired] - 1)
-        rekey(state, expired)
-    if state.by_lower.keys[ROOT, 1] == BLOCKED:
-        return WAIT
-    best = state.by_lower.winner[ROOT]
-    log_step = math.log(step)
-    bound = lower_bound(state, best, log_step)
-    if bound > state.by_lower.keys[ROOT, 0]:
-        best = _contest(state, best, bound, log_step)
-    if next_kind(state, best) != NOTHING:
-        return int(best)
-    # The argmin is known exactly. A blocked configuration might still turn out as good.
-    bound = lower_bound(state, best, log_step)
-    flights = state.flights
-    for slot in range(flights.configuration.size):
-        rival = flights.configuration[slot]
-        if rival != NONE and lower_bound(state, rival, log_step) <= bound:
-            return WAIT
-    if math.isinf(bound):
-        # All have crashed, without a cutoff. There is no best mean, but there is more to see.
-        for index in range(state.testers.started.size):
-            if next_kind(state, index) != NOTHING:
-                return index
-    state.proved[0] = best
-    return FINISHED
-
-
-@compiled
-def _before(
-    bound: float, started: float, index: int, rival_bound: float, rival_started: float, rival: int
-) -> bool:
-    """Whether the first comes strictly before the second: by bound, started, then index."""
-    if bound != rival_bound:
-        return bound < rival_bound
-    if started != rival_started:
-        return started < rival_started
-    return index < rival
-
-
-@compiled
-def _contest(state: State, best: int, bound: float, log_step: float) -> int:
-    """Look at every configuration whose key is not above the best bound so far.
-
-    From the leaf of `best` up, each sibling subtree is searched if its smallest key comes before
-    the best bound; a key never exceeds the bound itself, so whatever is left out cannot win.
-    """
-    tree, started = state.by_lower, state.testers.started
-    leaves = tree.winner.size >> 1
-    node = leaves + best
-    stack = state.stack
-    while node > ROOT:
-        stack[0], height = node ^ 1, 1
-        while height > 0:
-            height -= 1
-            place = stack[height]
-            rival = tree.winner[place]
-            if not _before(
-                tree.keys[place, 0], tree.keys[place, 1], rival, bound, started[best], best
-            ):
-                continue
-            if place < leaves:
-                stack[height], stack[height + 1] = 2 * place, 2 * place + 1
-                height += 2
-                continue
-            rival_bound = lower_bound(state, rival, log_step)
-            if _before(rival_bound, started[rival], rival, bound, started[best], best):
-                best, rival, bound = rival, best, rival_bound
-            state.testers.patience[rival] = min(LEAST_PATIENT, state.testers.patience[rival] + 1)
-            rekey(state, rival)
-        node >>= 1
-    return int(best)
 
 
 @compiled

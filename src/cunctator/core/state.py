@@ -250,7 +250,7 @@ def new_state(
         by_sharp=new_tournament(configurations if has_sharp else 1),
         step=np.zeros(1, dtype=np.int64),
         pools=new_pools(sizes),
-        turns=np.zeros(TURNS if sizes.size == 1 else 2 * TURNS * sizes.size),
+        turns=np.zeros(2 * TURNS * sizes.size),
         turn=np.full(1, FULL, dtype=np.int64),
         proved=np.full(1, NONE, dtype=np.int64),
         stack=np.zeros(64, dtype=np.int64),

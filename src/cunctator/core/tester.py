@@ -73,6 +73,8 @@ def begin(state: State, index: int, kind: int) -> tuple[int, int]:
         testers.started[index] += 1
         if state.turn[0] < TURNS * state.pools.sizes.size:
             testers.chosen[index] += 1
+            most = state.pools.most_chosen
+            most[0] = max(most[0], testers.chosen[index])
         testers.new_in_flight[index] += 1
     else:
         level = head_level(state.queues, index)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
+from cunctator.core.slabs import NONE
 
 ROOT = 1
 
@@ -95,17 +96,14 @@ def winner_between(tree: Tournament, low: int, high: int) -> int:
 
 
 @compiled
-def winner_without(tree: Tournament, index: int) -> int:
-    """The winner if `index` did not take part; `index` itself if nobody else does.
-
-    Everybody else is below a sibling of one of the nodes on the way from its leaf to the root.
-    """
-    node = (tree.winner.size >> 1) + index
-    if node == ROOT:
-        return index
-    best = node ^ 1
-    while node > ROOT:
-        if _comes_before(tree, node ^ 1, best):
-            best = node ^ 1
-        node >>= 1
-    return int(tree.winner[best])
+def winner_without(tree: Tournament, index: int, size: int) -> int:
+    """The winner among the first `size` if `index` did not take part; NONE if nobody else does."""
+    if size == 1:
+        return NONE
+    if index == 0:
+        return winner_between(tree, 1, size)
+    before = winner_between(tree, 0, index)
+    if index == size - 1:
+        return before
+    after, leaves = winner_between(tree, index + 1, size), tree.winner.size >> 1
+    return after if _comes_before(tree, leaves + after, leaves + before) else before
