@@ -1,13 +1,16 @@
 """The answer at any moment: whom to recommend.
 
-The paper's score is the number of started runs: whoever is run most is the one that looks best.
-But ties are the rule at first, and again when a finite set has been started whole, and near ties
-are decided by chance. So those that have started nearly as many runs as the most are compared by
-their means. Means known to different caps do not compare: the slowest configuration is known to
-the shortest cap, and would have the least. So they are compared up to the longest cap that all of
-them are known to, the better half stays, and that is repeated, up to longer and longer caps, until
-one is left. The paper's guarantee for the most started holds for all of these, with their own
-number of runs.
+The paper's score is the number of started runs: whoever is run most is the one that looks best. It
+may look best because little is known of it, though: with most of its runs put off, it has been
+seen up to a short cap only. So runs that are put off or crashed do not count; there are O(log) of
+the former, which makes no difference in the long run.
+Ties are the rule at first, and again when a finite set has been started whole, and near ties are
+decided by chance. So those that have nearly as many runs as the most are compared by their means.
+Means known to different caps do not compare: the slowest configuration is known to the shortest
+cap, and would have the least. So they are compared up to the longest cap that all of them are
+known to, the better half stays, and that is repeated, up to longer and longer caps, until one is
+left. The paper's guarantee for the most started holds for all of these, with their own number of
+runs.
 
 With pools that grow, small pools are worked on for safety's sake long after better configurations
 have been found in larger ones, so the most started of all may be the best of three. Only runs
@@ -22,7 +25,7 @@ from cunctator.core.slabs import NONE
 from cunctator.core.state import State
 
 NEARLY = 0.98
-"""Share of the most started runs that makes a configuration eligible. 0.9 to 1 do as well early
+"""Share of the most settled runs that makes a configuration eligible. 0.9 to 1 do as well early
 on; ties alone would let the answer flip between configurations that differ by a run."""
 
 
@@ -32,9 +35,12 @@ def recommended(state: State) -> int:
     if state.proved[0] != NONE:
         return int(state.proved[0])
     testers, left, means = state.testers, state.candidates, state.candidate_means
-    most, count = state.pools.most_chosen[0], 0
-    for index in range(testers.started.size):
-        if testers.chosen[index] >= NEARLY * most:
+    size, most, count = testers.started.size, _settled(state, 0), 0
+    for index in range(size):
+        most = max(most, _settled(state, index))
+    enough = min(NEARLY * most, most)  # the latter if it is negative
+    for index in range(size):
+        if _settled(state, index) >= enough:
             left[count] = index
             count += 1
     while count > 1:
@@ -45,6 +51,16 @@ def recommended(state: State) -> int:
         _put_best_first(state, count, kept)
         count = kept
     return int(left[0])
+
+
+@compiled
+def _settled(state: State, index: int) -> int:
+    """Runs started for the frontier's sake, but for those that are put off, in flight or crashed.
+
+    Negative, if more are pending than were started for its sake.
+    """
+    testers = state.testers
+    return int(testers.chosen[index] - testers.started[index] + testers.completed[index])
 
 
 @compiled

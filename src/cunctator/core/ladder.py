@@ -10,10 +10,10 @@ its guarantee needs.
 Those shares are for the worst case: nobody knows which pool is large enough. They leave a pool of
 a thousand a few per cent of the time. So they get `SAFE_SHARE` of it, and the rest goes to the
 *frontier*, the pool that is as large as the time spent so far can pay for. The frontier widens
-once its configurations have been screened (the least index belongs to one that has been run about
-as often as any, and most of its runs are finished) and half as much time again has been given to
-knowing the good ones better. So two thirds of the time look further and one third looks closer,
-whatever a run costs.
+once its configurations have been screened: the least index belongs to one that has been run about
+as often as any, often enough to tell the best of so many from the lucky ones, and most of its runs
+are finished. Then a quarter as much time again is given to knowing the good ones better. So four
+fifths of the time look further and one fifth looks closer, whatever a run costs.
 """
 
 from __future__ import annotations
@@ -37,11 +37,16 @@ than the arrays."""
 SAFE_SHARE = 0.0625
 """Of the charged time, for the shares that the theorem asks for."""
 
-CLOSER = 0.5
+CLOSER = 0.25
 """Time for knowing a pool better, as a multiple of the time its screening took."""
 
 ABOUT_AS_OFTEN = 0.5
 """Share of the most started runs that a screened pool's best must have."""
+
+RUNS_PER_DOUBLING = 5.0
+"""Runs that it must have for each doubling of the pool's size. The luckiest of n looks better than
+it is by what grows with log n: with fewer runs, a wide pool is led by whoever had easy ones, or is
+good on those that end within a short cap."""
 
 MOST_PENDING = 0.4
 """Share of its own runs that may be put off: else little is known of it."""
@@ -131,7 +136,9 @@ def _may_widen(state: State, total: float) -> bool:
     size = pools.sizes[pools.frontier[0]]
     best = winner_between(state.by_sharp, 0, size)
     testers = state.testers
-    if testers.chosen[best] < max(1.0, ABOUT_AS_OFTEN * pools.most_chosen[0]):
+    if testers.chosen[best] < ABOUT_AS_OFTEN * pools.most_chosen[0]:
+        return False
+    if testers.started[best] < min(RUNS_PER_DOUBLING * math.log2(size), state.rules.instances):
         return False
     pending = state.queues.length[best] + testers.in_flight[best]
     if pending > MOST_PENDING * testers.started[best]:
