@@ -1,0 +1,25 @@
+"""Damaged files of all kinds are imported, or refused with one clear line; see `fuzz.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fuzz import OWN, fuzz, outcome, put_out
+
+SECONDS = 15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_files_are_imported_or_refused(seed: int, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    ends = fuzz(SECONDS, seed, folder)
+    assert set(ends) == {"imported", "refused"}, ends
+    assert min(ends.values()) > 50, "too few of one kind to mean anything"
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_undamaged_ones_are_imported(name: str, tmp_path: Path) -> None:
+    put_out(tmp_path)
+    assert outcome(tmp_path / name, tmp_path.parent) == "imported"
