@@ -2,19 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import cunctator.demo
 from cunctator.demo import circuits, combinatorial
 from cunctator.demo.clauses import Formula, at_most_one, parity_clauses
-from cunctator.demo.formulas import FAMILIES, dimacs, make_formula, write_formulas
+from cunctator.demo.formulas import FAMILIES, make_formula, write_formulas
 from cunctator.errors import InvalidSetting
-
-DEMO = Path(cunctator.demo.__file__).parent
 
 
 def parse(text: str) -> tuple[int, list[list[int]]]:
@@ -163,75 +158,9 @@ def test_claimed_answers_are_true(make, fewest, most):
         assert set(claims) == {False, True}
 
 
-def parameters() -> dict[str, dict]:
-    return tomllib.loads((DEMO / "clasp.toml").read_text("utf-8"))["parameters"]
-
-
-def options(random: np.random.Generator | None) -> list[str]:
-    """Command-line options of a random configuration, or of the default."""
-    space, chosen = parameters(), {}
-    for name, parameter in space.items():
-        if random is None:
-            chosen[name] = parameter["default"]
-        elif "values" in parameter:
-            chosen[name] = parameter["values"][random.integers(len(parameter["values"]))]
-        elif parameter["type"] == "integer":
-            chosen[name] = int(random.integers(parameter["low"], parameter["high"], endpoint=True))
-        else:
-            chosen[name] = float(random.uniform(parameter["low"], parameter["high"]))
-    return [
-        parameter["format"].format(value=chosen[name])
-        for name, parameter in space.items()
-        if parameter["format"]
-        and all(chosen[key] == value for key, value in parameter.get("when", {}).items())
-    ]
-
-
 def clasp(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "cunctator.spaces.run_clasp", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
-def test_defaults_are_in_their_domains_and_conditions_name_values():
-    space = parameters()
-    for parameter in space.values():
-        if "values" in parameter:
-            assert parameter["default"] in parameter["values"]
-        else:
-            assert parameter["low"] <= parameter["default"] <= parameter["high"]
-        for parent, value in parameter.get("when", {}).items():
-            assert value in space[parent]["values"]
-
-
-def test_clasp_accepts_random_configurations_and_agrees_on_the_answer(tmp_path):
-    pytest.importorskip("clingo")
-    for seed in range(12):
-        formula = combinatorial.parity(np.random.default_rng(seed), 4, 6)
-        path = tmp_path / f"{seed}.cnf"
-        path.write_text(dimacs(formula, "a test"), "ascii")
-        done = clasp("--outf=1", "-q", "-V0", *options(np.random.default_rng(seed)), str(path))
-        assert done.stderr == ""
-        assert done.returncode in ((10, 30) if formula.satisfiable else (20,))
-        assert done.stdout.split() == [
-            "s",
-            "SATISFIABLE" if formula.satisfiable else "UNSATISFIABLE",
-        ]
-
-
-def test_the_defaults_are_those_of_clasp(tmp_path):
-    pytest.importorskip("clingo")
-    path = tmp_path / "pigeons.cnf"
-    path.write_text(
-        dimacs(combinatorial.pigeons(np.random.default_rng(0), 6, 6), "a test"), "ascii"
-    )
-
-    def search(*arguments: str) -> list[str]:
-        lines = clasp("--stats", "--seed=3", *arguments, str(path)).stdout.splitlines()
-        return [line for line in lines if line.startswith(("c Choices", "c Conflicts"))]
-
-    assert len(search()) == 2
-    assert search(*options(None)) == search()
-    assert search("--heuristic=Vmtf") != search()
 
 
 def test_clasp_says_what_is_wrong_by_its_exit_code(tmp_path):

@@ -55,7 +55,7 @@ def show_real(solver: str, seed: int, seconds: float, json_file: Path | None) ->
         scenario = demo_scenario(solver, seed, seconds, folder)
         console.print(
             f"{solver}, {len(scenario.space.parameters)} parameters,"
-            f" {scenario.configurations} configurations; {TRAINING} generated formulas, endless"
+            f" pools of configurations that grow; {TRAINING} generated formulas, endless"
             f" seeds; {seconds:g} s on {scenario.search.workers} slots. Then {TESTING} fresh"
             " formulas for the answer and the default.",
             highlight=False,

@@ -1,15 +1,19 @@
-"""The demonstration on a real solver: its scenario, with formulas made for the occasion."""
+"""The demonstration on a real solver: its scenario, with formulas made for the occasion.
+
+The parameter space is the one that ships for the solver; pools of configurations grow as time goes
+by.
+"""
 
 from __future__ import annotations
 
 import shutil
-from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
 from cunctator.demo.formulas import write_formulas
 from cunctator.errors import InvalidSetting
 from cunctator.scenario import Scenario, load_scenario
+from cunctator.spaces import solver_text
 
 SOLVERS = ("clasp", "minisat")
 TRAINING, TESTING = 200, 60
@@ -23,7 +27,6 @@ glob = "testing/*.cnf"
 [search]
 first_cap = "{first_cap}"
 cutoff = "10s"
-configurations = 30
 seed = {seed}
 
 [budget]
@@ -41,10 +44,9 @@ def demo_scenario(solver: str, seed: int, seconds: float, folder: Path) -> Scena
     write_formulas(folder / "training", TRAINING, seed)
     # Formulas of another seed: nothing that the search has seen.
     write_formulas(folder / "testing", TESTING, seed + LARGEST_SEED)
-    text = resources.files(__package__).joinpath(f"{solver}.toml").read_text(encoding="utf-8")
     search = SEARCH.format(first_cap=FIRST_CAPS[solver], seed=seed, seconds=seconds)
     path = folder / "scenario.toml"
-    path.write_text(text + search, encoding="utf-8")
+    path.write_text(solver_text(solver) + search, encoding="utf-8")
     return load_scenario(path)
 
 
