@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-import cunctator.cli.demo  # noqa: F401: these make the commands
+import cunctator.cli.demo  # these make the commands
 import cunctator.cli.importing
 import cunctator.cli.recorded
 import cunctator.cli.studies  # noqa: F401
