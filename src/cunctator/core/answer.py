@@ -13,8 +13,9 @@ left. The paper's guarantee for the most started holds for all of these, with th
 runs.
 
 With pools that grow, small pools are worked on for safety's sake long after better configurations
-have been found in larger ones, so the most started of all may be the best of three. Only runs
-that were started for the frontier's sake count.
+have been found in larger ones, so the most started of all may be the best of three. So how many
+runs are enough is decided by those started for the frontier's sake. Whoever has as many, for
+whatever sake, is compared: the default for one, which is known well as it is in every pool.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def recommended(state: State) -> int:
         most = max(most, _settled(state, index))
     enough = min(NEARLY * most, most)  # the latter if it is negative
     for index in range(size):
-        if _settled(state, index) >= enough:
+        if testers.completed[index] >= enough:
             left[count] = index
             count += 1
     while count > 1:
