@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cunctator.core.ladder import (
+    RUNS_PER_DOUBLING,
     SAFE_SHARE,
     missed_share,
     pool_error,
@@ -104,6 +105,22 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
     safe_claims = claims[: frontier + 1]
     for number in range(1, frontier + 1):
         assert safe_claims[number - 1] + number**2 * longest >= safe / (math.pi**2 / 6) - longest
+
+
+def test_a_pool_is_left_only_once_its_best_has_been_run_often():
+    scheduler = endless()
+    pools, left = scheduler.state.pools, 0
+    for _ in range(6000):
+        before, chosen = int(pools.frontier[0]), scheduler.state.testers.chosen.copy()
+        run = scheduler.ask()
+        pools = scheduler.state.pools  # it may have been enlarged
+        for pool in range(before, int(pools.frontier[0])):
+            size = int(pools.sizes[pool])
+            assert chosen[:size].min() > 0
+            assert chosen.max() >= 0.5 * RUNS_PER_DOUBLING * math.log2(size)
+            left += 1
+        scheduler.tell(run, outcome_of(run))
+    assert left >= 3
 
 
 def test_room_that_grows_changes_nothing():
