@@ -11,9 +11,9 @@ Those shares are for the worst case: nobody knows which pool is large enough. Th
 a thousand a few per cent of the time. So they get `SAFE_SHARE` of it, and the rest goes to the
 *frontier*, the pool that is as large as the time spent so far can pay for. The frontier widens
 once its configurations have been screened: the least index belongs to one that has been run about
-as often as any, often enough to tell the best of so many from the lucky ones, and most of its runs
-are finished. Then a quarter as much time again is given to knowing the good ones better. So four
-fifths of the time look further and one fifth looks closer, whatever a run costs.
+as often as any, and often enough to tell the best of so many from the lucky ones. Then a quarter as
+much time again is given to knowing the good ones better. So four fifths of the time look further
+and one fifth looks closer, whatever a run costs.
 """
 
 from __future__ import annotations
@@ -47,9 +47,6 @@ RUNS_PER_DOUBLING = 5.0
 """Runs that it must have for each doubling of the pool's size. The luckiest of n looks better than
 it is by what grows with log n: with fewer runs, a wide pool is led by whoever had easy ones, or is
 good on those that end within a short cap."""
-
-MOST_PENDING = 0.4
-"""Share of its own runs that may be put off: else little is known of it."""
 
 MOST_POOLS = 20
 """Pool 20 has 21 million configurations."""
@@ -139,9 +136,6 @@ def _may_widen(state: State, total: float) -> bool:
     if testers.chosen[best] < ABOUT_AS_OFTEN * pools.most_chosen[0]:
         return False
     if testers.started[best] < min(RUNS_PER_DOUBLING * math.log2(size), state.rules.instances):
-        return False
-    pending = state.queues.length[best] + testers.in_flight[best]
-    if pending > MOST_PENDING * testers.started[best]:
         return False
     if pools.screened_at[0] == NONE:
         pools.screened_at[0] = total

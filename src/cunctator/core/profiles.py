@@ -45,7 +45,7 @@ class Profile(NamedTuple):
 PROFILES = {
     "tight": Profile(
         BETTING,
-        queue_factor=0.6,
+        queue_factor=0.2,
         sharpness=0.2,
         full_share=0.125,
         rival_share=0.125,

@@ -162,8 +162,8 @@ class State(NamedTuple):
     """One number, t: runs asked for so far."""
     pools: Pools
     turns: NDArray[np.float64]
-    """Seconds charged at [SHARP, FULL, RIVAL], runs in flight counted at their caps. With more
-    than one pool, six numbers for each: see `ladder.py`."""
+    """Seconds charged at [SHARP, FULL, RIVAL], runs in flight counted at their caps; six numbers
+    a pool, see `turns.py`."""
     turn: NDArray[np.int64]
     """One number: the place in `turns` of whose turn the last one was."""
     proved: NDArray[np.int64]
