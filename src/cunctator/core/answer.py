@@ -2,8 +2,8 @@
 
 The paper's score is the number of started runs: whoever is run most is the one that looks best. It
 may look best because little is known of it, though: with most of its runs put off, it has been
-seen up to a short cap only. So runs that are put off or crashed do not count; there are O(log) of
-the former, which makes no difference in the long run.
+seen up to a short cap only. So in the profile `tight`, runs that are put off or crashed do not
+count; there are O(log) of the former, which makes no difference in the long run.
 Ties are the rule at first, and again when a finite set has been started whole, and near ties are
 decided by chance. So those that have nearly as many runs as the most are compared by their means.
 Means known to different caps do not compare: the slowest configuration is known to the shortest
@@ -26,7 +26,7 @@ from cunctator.core.slabs import NONE
 from cunctator.core.state import State
 
 NEARLY = 0.98
-"""Share of the most settled runs that makes a configuration eligible. 0.9 to 1 do as well early
+"""Share of the most runs that makes a configuration eligible. 0.9 to 1 do as well early
 on; ties alone would let the answer flip between configurations that differ by a run."""
 
 
@@ -36,12 +36,12 @@ def recommended(state: State) -> int:
     if state.proved[0] != NONE:
         return int(state.proved[0])
     testers, left, means = state.testers, state.candidates, state.candidate_means
-    size, most, count = testers.started.size, _settled(state, 0), 0
+    size, most, count = testers.started.size, _counted(state, 0, testers.chosen[0]), 0
     for index in range(size):
-        most = max(most, _settled(state, index))
+        most = max(most, _counted(state, index, testers.chosen[index]))
     enough = min(NEARLY * most, most)  # the latter if it is negative
     for index in range(size):
-        if testers.completed[index] >= enough:
+        if _counted(state, index, testers.started[index]) >= enough:
             left[count] = index
             count += 1
     while count > 1:
@@ -55,13 +55,12 @@ def recommended(state: State) -> int:
 
 
 @compiled
-def _settled(state: State, index: int) -> int:
-    """Runs started for the frontier's sake, but for those that are put off, in flight or crashed.
-
-    Negative, if more are pending than were started for its sake.
-    """
+def _counted(state: State, index: int, runs: int) -> int:
+    """How many of some runs count. If more than these are unfinished, that is negative."""
     testers = state.testers
-    return int(testers.chosen[index] - testers.started[index] + testers.completed[index])
+    if state.profile.counts_finished:
+        return int(runs - testers.started[index] + testers.completed[index])
+    return int(runs)
 
 
 @compiled

@@ -33,6 +33,8 @@ class Profile(NamedTuple):
     rival_share: float = 0.0
     """The share for the least index at full confidence of all but the sharper one's choice, once
     that is well known."""
+    counts_finished: bool = False
+    """Whether the answer is who has most finished runs, rather than most started ones."""
     finishes_round: bool = False
     """Whether all runs put off are retried at a longer cap before anything new begins."""
     octaves: int = 1
@@ -49,6 +51,7 @@ PROFILES = {
         sharpness=0.2,
         full_share=0.125,
         rival_share=0.125,
+        counts_finished=True,
         finishes_round=True,
         octaves=2,
         longest_share=0.25,
