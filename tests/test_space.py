@@ -354,8 +354,10 @@ def test_any_range_of_reals(one, other, quantile, log):
 
 
 def test_narrow_ranges_keep_all_their_digits():
-    narrow = make_parameter("x", "real", 1, low=1, high=1.0000001)
-    assert len({narrow.at(k / 100) for k in range(100)}) == 100
+    for low, high in ((1, 1.0000001), (1000, 1000.11), (0.99, 0.9901), (-1e308, 1e308)):
+        narrow = make_parameter("x", "real", low, low=low, high=high)
+        assert len({narrow.at(k / 1000) for k in range(1000)}) == 1000
+    assert make_parameter("x", "real", 0.5, low=0.05, high=0.95).at(1 / 3) == 0.35
 
 
 def test_the_same_value_in_other_words():

@@ -31,10 +31,8 @@ LARGEST_INTEGER = 2**53
 """Up to here a float holds integers exactly."""
 
 DIGITS = 6
-"""Significant digits of sampled reals: enough to search with, and fit to be read and typed."""
-
-NARROW = 1e-4
-"""Share of its numbers' size below which a range needs more digits than that."""
+"""Significant digits of sampled reals: enough to search with, and fit to be read and typed. A
+range that is narrow beside its numbers needs more: one for each tenth part that it is of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +88,10 @@ class Parameter:
             whole = math.floor(between(low, high + 1, quantile, self.log))
             return int(min(max(whole, low), high))
         drawn = between(low, high, quantile, self.log)
-        if high - low > NARROW * max(abs(low), abs(high)):
-            drawn = float(f"{drawn:.{DIGITS}g}")
+        if high > low:
+            share = min(1.0, (high - low) / max(abs(low), abs(high)))
+            digits = DIGITS - math.ceil(math.log10(share))
+            drawn = float(f"{drawn:.{digits}g}")
         return float(min(max(drawn, low), high))
 
     def members(self, low: float, high: float) -> Sequence[Value]:

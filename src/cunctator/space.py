@@ -24,7 +24,7 @@ import numpy as np
 
 from cunctator.conditions import Condition, check_reachable, conditions_of, parents_of
 from cunctator.errors import InvalidKey, InvalidSetting
-from cunctator.expressions import Expression, evaluator
+from cunctator.expressions import Expression, evaluator, names_in
 from cunctator.expressions.checks import Texts, check_expression
 from cunctator.expressions.evaluation import number_of, truth
 from cunctator.parameters import Parameter, Value, check_value, text_of
@@ -43,6 +43,12 @@ VAIN_DRAWS = 20
 
 MOST_VAIN_DRAWS = 5_000
 """The same for an endless space, whose rest cannot be listed: then a repeat is put up with."""
+
+MOST_FORBIDDEN_DRAWS = 200_000
+"""Draws in a row that are all forbidden, until it is taken that nothing else is allowed."""
+
+MOST_CELLS = 5_000_000
+"""Values in a list of all configurations; a longer one would take seconds, and much memory."""
 
 Active = Mapping[str, Value]
 Rule = Callable[[Active], bool]
@@ -124,9 +130,13 @@ class Space:
             return dict(self._found[number])
 
     def _extend(self) -> None:
-        """Find at least one more configuration."""
+        """Find at least one more configuration.
+
+        A study that has begun must be able to go on: if nothing else seems to be allowed, the last
+        draw that was is taken again.
+        """
         repeated: dict[str, Value] | None = None
-        for vain in range(MOST_VAIN_DRAWS):
+        for vain in range(MOST_FORBIDDEN_DRAWS):
             drawn = self._draw(self._draws)
             self._draws += 1
             if drawn is not None and self._add(drawn):
@@ -135,8 +145,12 @@ class Space:
             if vain >= VAIN_DRAWS and self.size is not None:
                 self._list_rest()
                 return
+            if vain >= MOST_VAIN_DRAWS and repeated is not None:
+                break
+        if repeated is None and len(self._found) > self.fixed:
+            repeated = self._found[-1]
         if repeated is None:
-            problem = f"{MOST_VAIN_DRAWS:,} draws in a row were all forbidden"
+            problem = f"{MOST_FORBIDDEN_DRAWS:,} draws in a row were all forbidden"
             raise InvalidKey(("forbidden",), problem, "forbid less, or narrow the domains")
         self._found.append(repeated)
 
@@ -221,15 +235,25 @@ class Space:
             value = values.get(p.name, p.values[0] if len(p.values) == 1 else None)
             if value is None:
                 raise InvalidKey(key, "is missing", "give a value: the parameter is active")
-            low, high = p.low, p.high
-            if p.name in self._bounds:
-                low, high = self._bounds[p.name](active) or (math.inf, -math.inf)
+            low, high = self._range(p, active, key)
             active[p.name] = check_value(p, value, low, high, key)
-        if self._is_forbidden(active):
-            key = ("forbidden",) if is_default else ("initial", str(place))
-            name = "the default configuration" if is_default else "it"
-            raise InvalidKey(key, f"{name} is forbidden", "change the one or the other")
+        for number, constraint in enumerate(self._constraints):
+            if constraint(active):
+                key = ("forbidden",) if is_default else ("initial", str(place))
+                name = "the default configuration" if is_default else "it"
+                problem = f"{name} is forbidden, by number {number + 1} of those"
+                raise InvalidKey(key, problem, "change the one or the other")
         return self._sorted(active)
+
+    def _range(self, p: Parameter, active: Active, key: tuple[str, ...]) -> tuple[float, float]:
+        """The range of a parameter of a configuration that somebody wrote."""
+        if p.name not in self._bounds:
+            return p.low, p.high
+        found = self._bounds[p.name](active)
+        if found is None:
+            problem = "it has no range here: low is above high, or depends on what is not active"
+            raise InvalidKey(key, problem, "change these bounds, or when the parameter is active")
+        return found
 
     def _all(self) -> list[dict[str, Value]] | None:
         """Every configuration once; None if there are too many."""
@@ -244,7 +268,7 @@ class Space:
         rows: list[dict[str, Value]] = [{}]
         for parameter in self._order:
             rows = list(islice(self._one_longer(rows, parameter), LARGEST_COUNTED + 1))
-            if len(rows) > LARGEST_COUNTED:
+            if len(rows) > LARGEST_COUNTED or len(rows) * len(self.parameters) > MOST_CELLS:
                 return None
         return [self._sorted(row) for row in rows if not self._is_forbidden(row)]
 
@@ -309,8 +333,12 @@ class Space:
         except CycleError as error:
             cycle: list[str] = error.args[1][::-1]  # as we say it: child, parent, its parent
             text = " depends on ".join(cycle)
-            fix = "remove one of these conditions"
-            raise InvalidKey(("parameters", cycle[0], "when"), text, fix) from None
+            fix = "remove one of these conditions, or make a bound a number"
+            child, parent = self._by_name[cycle[0]], cycle[1]
+            bounds = {"low": child.low_expression, "high": child.high_expression}
+            by_bound = [w for w, e in bounds.items() if e is not None and parent in names_in(e)]
+            key = ("parameters", child.name, by_bound[0] if by_bound else "when")
+            raise InvalidKey(key, text, fix) from None
 
 
 def _all_hold(conditions: Sequence[Condition]) -> Rule:

@@ -131,15 +131,16 @@ def story(view: View, argv: list[str]) -> RenderableType:
 def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The pools of a search without end, from the data of its certificate."""
     grid = Grid(title="Pools: how far the search has looked")
-    for heading in ("configurations", "best missed", "of time", "certified"):
+    for heading in ("configurations", "gamma", "of time", "certified"):
         grid.add_column(heading, justify="right")
     for pool in pools:
         point = pool["best_point"]
         certified = "nothing yet"
         if point is not None and point["epsilon"] < USELESS and point["delta"] < MOST_CUT_OFF:
             certified = f"epsilon {point['epsilon']:.2g} at delta {point['delta']:.2g}"
-        missed = f"at most {pool['gamma']:.2g} of all" if pool["gamma"] else "none: it is all"
+        missed = f"{pool['gamma']:.1%}" if pool["gamma"] else "0: it is all"
         grid.add_row(f"{pool['size']:,}", missed, f"{pool['time_share']:.0%}", certified)
+    grid.caption = "gamma: the share of all configurations that may be better than the pool's best"
     return grid
 
 

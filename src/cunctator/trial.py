@@ -1,4 +1,4 @@
-"""The trial of a scenario: the default on three instances, another configuration on one, for real.
+"""The trial of a scenario: the default on three instances, others on one, for real.
 
 What goes wrong in a study mostly goes wrong in its first run, and it should not take a night to
 find out. Each trial says what happened and, if it failed, whose fault that seems to be.
@@ -6,6 +6,7 @@ find out. Each trial says what happened and, if it failed, whose fault that seem
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import tempfile
@@ -23,6 +24,8 @@ from cunctator.units import counted, format_duration
 from cunctator.workers import Execution, LocalWorkers, Report
 
 TRIALS = 3
+MOST_INITIAL = 5
+"""Of the user's own configurations, so many are tried."""
 LONGEST_TRIAL = 60.0
 """Seconds for a trial if there is no cutoff."""
 
@@ -45,12 +48,16 @@ class Trial:
 
 
 def check_scenario(scenario: Scenario) -> list[Trial]:
-    """Run the default on the first instances of the stream, and another one on the first."""
+    """Run the default on the first instances of the stream, and others on the first.
+
+    These are the user's own configurations, and a random one.
+    """
     cap = scenario.search.cutoff or LONGEST_TRIAL
     count = scenario.instances.count
     runs = [(0, pair) for pair in range(TRIALS if count is None else min(TRIALS, count))]
-    if scenario.configurations != 1:
-        runs.append((1, 0))
+    given = scenario.space.fixed
+    others = [*range(1, min(given, 1 + MOST_INITIAL)), given]
+    runs.extend((other, 0) for other in others if _exists(scenario, other))
     trials = []
     with tempfile.TemporaryDirectory(prefix="cunctator-") as folder:
         workers = LocalWorkers(scenario, 1, Path(folder))
@@ -66,9 +73,18 @@ def check_scenario(scenario: Scenario) -> list[Trial]:
     return trials
 
 
+def _exists(scenario: Scenario, configuration: int) -> bool:
+    size = scenario.space.size
+    most = min(
+        math.inf if size is None else size,
+        math.inf if scenario.configurations is None else scenario.configurations,
+    )
+    return configuration < most
+
+
 def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
     """What happened, as a table and in sentences."""
-    grid = Grid(title="The default configuration, and a random one")
+    grid = Grid(title="The default configuration, and others")
     grid.add_column("configuration")
     grid.add_column("instance", overflow="fold")
     for heading in ("outcome", "cpu", "wall", "code", "memory", "answer"):
@@ -77,7 +93,7 @@ def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
         details = trial.report.details
         code = details.exit_code if details.signal is None else f"signal {details.signal}"
         grid.add_row(
-            "random" if trial.configuration else "default",
+            _name(scenario, trial.configuration),
             Text(printable(_short(trial.execution.instance, scenario))),
             trial.report.status.value if trial.report.status else "-",
             format_duration(details.cpu),
@@ -92,6 +108,12 @@ def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
     return Group(grid, *(Text(line) for line in lines))
 
 
+def _name(scenario: Scenario, configuration: int) -> str:
+    if configuration == 0:
+        return "default"
+    return f"initial {configuration}" if configuration < scenario.space.fixed else "random"
+
+
 def _short(instance: str, scenario: Scenario) -> str:
     """A file as seen from the scenario's folder."""
     folder = scenario.path.resolve().parent
@@ -100,7 +122,7 @@ def _short(instance: str, scenario: Scenario) -> str:
 
 def _space_lines(scenario: Scenario) -> list[str]:
     pair_count = scenario.instances.count
-    pairs = "an endless stream of pairs" if pair_count is None else f"{pair_count:,} instances"
+    pairs = "an endless stream of pairs" if pair_count is None else counted(pair_count, "instance")
     count = scenario.configurations
     searched = "pools of configurations that grow" if count is None else f"{count:,} configurations"
     lines = [f"{counted(len(scenario.space.parameters), 'parameter')}, {searched}, {pairs}."]
@@ -122,6 +144,10 @@ def _verdict(trials: list[Trial]) -> list[str]:
         lines.extend(f"  {printable(line)}" for line in output.splitlines())
         return lines
     command = [f"The first was: {printable(shlex.join(trials[0].argv))}"] if trials[0].argv else []
+    warnings = [trial.report.warning for trial in trials if trial.report.warning]
+    if warnings:
+        count = counted(len(warnings), "run")
+        command.append(f"{count} with a warning, the first: {printable(warnings[0])}")
     capped = sum(trial.report.status is Status.CAPPED for trial in trials)
     if capped == len(trials):
         line = "No run ended within its cap: check the cutoff, or give easier instances."
@@ -129,7 +155,7 @@ def _verdict(trials: list[Trial]) -> list[str]:
     if capped:
         line = f"{counted(capped, 'run')} did not end before the cutoff; else all is well."
         return [*command, line]
-    return [*command, "All is well."]
+    return [*command, "Else all is well." if warnings else "All is well."]
 
 
 def _reach(scenario: Scenario, trials: list[Trial]) -> list[str]:

@@ -204,6 +204,7 @@ def test_abort_stops_the_study(protocol, output):
         ("1.2", 0, Status.SOLVED, ""),
         (" 1.2\n1.2 \n", 0, Status.SOLVED, ""),
         ("10 10", 0, Status.CAPPED, ""),
+        ("10", 0, Status.SOLVED, ""),  # a cost: it took a second
         ("Inf", 0, Status.CRASHED, "rejects this configuration"),
         ("Inf 0", 0, Status.CRASHED, "rejects this configuration"),
         ("1.2 1.2 1.2", 0, Status.CRASHED, "expected one or two numbers"),

@@ -33,8 +33,6 @@ class Profile(NamedTuple):
     rival_share: float = 0.0
     """The share for the least index at full confidence of all but the sharper one's choice, once
     that is well known."""
-    counts_finished: bool = False
-    """Whether the answer is who has most finished runs, rather than most started ones."""
     finishes_round: bool = False
     """Whether all runs put off are retried at a longer cap before anything new begins."""
     octaves: int = 1
@@ -42,6 +40,8 @@ class Profile(NamedTuple):
     steps waste less on restarts and put off less."""
     longest_share: float = 1.0
     """Of the cutoff: caps above this share of it are left out, and the cutoff comes next."""
+    counts_finished: bool = False
+    """Whether the answer is who has most finished runs, rather than most started ones."""
 
 
 PROFILES = {

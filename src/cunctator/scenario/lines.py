@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 PIECE = re.compile(
@@ -35,9 +36,13 @@ def line_of(text: str, key: Sequence[str | int]) -> int | None:
 def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """Every key and table with its line, in the order of the file, those they imply included."""
     table: tuple[str, ...] = ()
+    repeated: Counter[tuple[str, ...]] = Counter()
     for line, pieces in _statements(text):
         if pieces[0] == "[":
             table = _path([piece for piece in pieces if piece not in ("[", "]")])
+            if pieces[:2] == ["[", "["]:  # one of several: they are numbered
+                yield table, line
+                table, repeated[table] = (*table, str(repeated[table])), repeated[table] + 1
             whole, start = table, 0
         else:
             whole = table + _path(pieces[: pieces.index("=")])

@@ -55,6 +55,8 @@ class Report:
     answer: str | None = None
     problem: str = ""
     warning: str = ""
+    may_be_cost: bool = False
+    """Whether `seconds` may be something else than a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def read_numbers(output: str) -> Report:
         return Report(Said.CRASHED, problem="the runner rejects this configuration (cost Inf)")
     if not 0 <= seconds < math.inf:
         return Report(Said.CRASHED, problem=f"a time of {seconds:g} s was reported")
-    return Report(Said.SOLVED, seconds)
+    return Report(Said.SOLVED, seconds, may_be_cost=len(words) == 1)
 
 
 def read_pairs(output: str) -> Report:

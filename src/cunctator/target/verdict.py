@@ -121,10 +121,12 @@ class Judge:
         seconds, reported = self._seconds(measurement), report.seconds
         assert self.protocol is not None
         says_timeout = report.said is Said.TIMEOUT
+        measured = max(measurement.cpu, measurement.wall)
         if self.protocol.time_at_cap_is_timeout and report.said is Said.SOLVED:
-            says_timeout = reported is not None and reported >= cap
+            # A cost as large as that is no time, unless it took about as long.
+            is_time = not report.may_be_cost or measured >= FAR_FROM_THE_CAP * cap
+            says_timeout = reported is not None and reported >= cap and is_time
         if says_timeout:
-            measured = max(measurement.cpu, measurement.wall)
             longest = max(reported or 0.0, measured)
             if longest >= AT_THE_CAP * cap:
                 warning = report.warning
