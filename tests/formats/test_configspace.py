@@ -98,32 +98,6 @@ def test_kinds_of_parameters(tmp_path: Path) -> None:
     assert found.warnings == () and found.has_defaults and found.formats == {}
 
 
-@pytest.mark.usefixtures("library")
-def test_distributions_are_warned_of(tmp_path: Path) -> None:
-    bounds = {"lower": 1, "upper": 9}
-    found = read_configspace(
-        save(
-            tmp_path,
-            {
-                "hyperparameters": [
-                    categorical("w", "a", "b", weights=[0.25, 0.75]),
-                    categorical("even", "a", "b", weights=[1, 1]),
-                    {"type": "normal_float", "name": "n", "mu": 3, "sigma": 1, **bounds},
-                    {"type": "beta_int", "name": "b", "alpha": 3, "beta": 2, **bounds},
-                ]
-            },
-        )
-    )
-    assert found.warnings == (
-        "w: its weights are not used; all values are as likely",
-        "n: its normal distribution is not used; it is uniform in its bounds",
-        "b: its beta distribution is not used; it is uniform in its bounds",
-    )
-    normal, beta = found.parameters[2:]
-    assert (normal.kind, normal.low, normal.high, normal.default) == ("real", 1, 9, 3)
-    assert (beta.kind, beta.low, beta.high) == ("integer", 1, 9)
-
-
 PARENTS = [
     categorical("c", "x", "y", "z"),
     ordinal("o", 10, 5, 7),
@@ -276,6 +250,7 @@ ONE = [categorical("a", "x", "y")]
         ("{}", "there are no hyperparameters"),
         ('{"hyperparameters": 3}', "there are no hyperparameters"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"hyperparameters": [' + "[" * 50 + "]" * 50 + "]}", "nested too deeply"),
         ({"hyperparameters": []}, "there are none"),
         ({"hyperparameters": [3]}, "3 is not a hyperparameter"),
         ({"hyperparameters": [{"name": "a"}]}, "ConfigSpace cannot read it"),
@@ -335,27 +310,6 @@ def test_files_that_are_wrong(tmp_path: Path, data: Any, problem: str) -> None:
         read_configspace(save(tmp_path, data))
     assert problem in str(caught.value)
     assert "space.json" in str(caught.value) and "\n" not in str(caught.value)
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("hyperparameters: [", "not YAML"),
-        ("a: !!python/object/apply:os.system [ls]", "not YAML"),
-        ("a: &a [*a]\nhyperparameters: []", "holds too much, or within itself"),
-        (
-            "a0: &a0 [x, x]\n"
-            + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
-            + "hyperparameters: []",
-            "holds too much",
-        ),
-    ],
-)
-def test_yaml_that_is_wrong(tmp_path: Path, text: str, problem: str) -> None:
-    with pytest.raises(InvalidScenario) as caught:
-        read_configspace(save(tmp_path, text, "space.yaml"))
-    assert problem in str(caught.value)
 
 
 @pytest.mark.usefixtures("library")
