@@ -154,7 +154,11 @@ class Study:
         self._answers = Answers(journal.answers())
         self._begun = time.monotonic()
         self._wall_before = spent.wall
-        self._own_before = time.process_time()
+        # Of all sessions, like what is charged: the share of one in the other is shown.
+        earlier = journal.last_progress()
+        own = earlier[1]["own_seconds"] if earlier else 0.0
+        assert isinstance(own, int | float)
+        self._own_before = time.process_time() - own
         self._progress_at = 0.0
         self._certify_at = 0.0
         self._file = journal.directory / FILE

@@ -129,7 +129,7 @@ def test_summary_of_a_space(tmp_path: Path) -> None:
     assert lines_of(write(tmp_path / "a.pcs", "Heading\n" + OLD_PCS)) == [
         "taken for a parameter file in PCS",
         "3 parameters: 2 integer, 1 categorical",
-        "1 condition, 1 forbidden clause",
+        "1 of them conditional, 1 forbidden clause",
         "configurations: 900",
         "default: mode=fast steps=10",
         "Warning: a.pcs, line 1: 'Heading': taken for a heading and skipped",

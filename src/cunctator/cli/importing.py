@@ -18,7 +18,7 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="A scenario or parameter file of SMAC, irace or ConfigSpace."
+            metavar="PATH", help="A file of SMAC, ParamILS, AClib, irace or ConfigSpace."
         ),
     ],
     out: Annotated[Path, typer.Option(help="Where to write it.")] = Path("scenario.toml"),

@@ -47,8 +47,8 @@ class Profile(NamedTuple):
 PROFILES = {
     "tight": Profile(
         BETTING,
-        queue_factor=0.2,
-        sharpness=0.2,
+        queue_factor=0.1,
+        sharpness=0.15,
         full_share=0.125,
         rival_share=0.125,
         counts_finished=True,

@@ -170,7 +170,8 @@ def summary(imported: Imported, kind: Kind) -> list[str]:
     lines = [
         f"taken for {kind.name}",
         f"{counted(len(space.parameters), 'parameter')}: {types}",
-        f"{counted(conditions, 'condition')}, {counted(len(space.forbidden), 'forbidden clause')}",
+        f"{counted(conditions, 'of them conditional', 'of them conditional')},"
+        f" {counted(len(space.forbidden), 'forbidden clause')}",
         f"configurations: {_size(made)}",
         f"default: {one_line(default, LONGEST_DEFAULT)}",
     ]
