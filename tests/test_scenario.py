@@ -332,6 +332,13 @@ def test_the_error_says_it_in_one_line_whatever_the_file_holds(write):
     assert "\x1b" not in str(error) and "cannot be a parameter's name" in error.problem
 
 
+def test_tables_of_the_same_name_have_lines_of_their_own():
+    text = "[[initial]]\na = 1\n\n[[initial]]\na = 2\nb = 3\n[other]\na = 4\n"
+    assert [line_of(text, ["initial", str(k), "a"]) for k in (0, 1)] == [2, 5]
+    assert line_of(text, ["initial", "1", "c"]) == 4 and line_of(text, ["initial"]) == 1
+    assert line_of(text, ["other", "a"]) == 8
+
+
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4), st.integers(0, 5))
 def test_lines_of_any_key(path, comments):
     quoted = ".".join('"' + "".join(f"\\U{ord(c):08x}" for c in part) + '"' for part in path)

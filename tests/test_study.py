@@ -91,6 +91,7 @@ def test_the_wall_clock_and_the_certificate_end_it_too(tmp_path):
     assert view.stop is StopReason.BUDGET and 0.3 <= view.spent.wall < 2
     again = go_on(tmp_path / "study", RecordedWorkers(report=slow))
     assert again.spent.runs == view.spent.runs, "the budget was spent before"
+    assert again.own_seconds > view.own_seconds > 0, "time of all sessions, like what is charged"
     (tmp_path / "other").mkdir()
     target = "[search]\nstop_at = {epsilon = 1.0, delta = 0.3}\n"
     text = SCENARIO.replace("[search]\n", target) + "runs = 100000"

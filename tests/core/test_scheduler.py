@@ -142,10 +142,11 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
             # Small queues, so that they fill up.
             *[Profile(EQUATION_1, r, q) for r in (FLOOR, CEIL) for q in (0.2, 1.0, 25.0)],
             *[
-                Profile(BETTING, CEIL, q, 0.2, s, rivals, finishes, octaves, share)
+                Profile(BETTING, CEIL, q, 0.2, s, rivals, finishes, octaves, share, finished)
                 for q in (0.01, 0.35)
                 for s, rivals in ((0.0, 0.0), (0.125, 0.125), (1.0, 0.0), (0.0, 1.0))
                 for finishes in (False, True)
+                for finished in (False, True)
                 for octaves, share in ((1, 1.0), (1, 0.5), (2, 1.0), (2, 0.25))
             ],
         ]

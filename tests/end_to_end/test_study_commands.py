@@ -172,6 +172,24 @@ def test_what_is_wrong_is_said_in_one_line(folder):
     assert not (folder / "scenario.study").exists()
 
 
+def test_a_check_tries_the_users_own_configurations(folder):
+    initial = "[[initial]]\nspeed = 2.5\n[[initial]]\nspeed = 3.5\n"
+    (folder / "scenario.toml").write_text(SCENARIO + initial)
+    out = cunctator("check", folder / "scenario.toml").stdout
+    words = ["default", "initial 1", "initial 2", "random", "All is well"]
+    assert all(word in out for word in words), out
+
+
+def test_a_check_says_what_a_wrapper_warns_of(folder):
+    """A runner of irace that prints a cost, where a time is meant."""
+    (folder / "runner.py").write_text("print(700)")
+    text = SCENARIO.replace('"solver.py", "{speed}", "{instance}", "{seed}"]', '"runner.py"]')
+    text = text.replace('success = [10]\nanswer = "answer (.*)"', 'protocol = "irace"')
+    (folder / "scenario.toml").write_text(text)
+    out = " ".join(cunctator("check", folder / "scenario.toml").stdout.split())
+    assert "4 runs with a warning, the first: the wrapper reports 700 s" in out, out
+
+
 def test_a_target_that_always_fails(folder):
     (folder / "solver.py").write_text("import sys; sys.exit('out of luck')")
     refused("check", folder / "scenario.toml", code=1, words=["fault", "out of luck"])

@@ -42,7 +42,8 @@ def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
             table = _path([piece for piece in pieces if piece not in ("[", "]")])
             if pieces[:2] == ["[", "["]:  # one of several: they are numbered
                 yield table, line
-                table, repeated[table] = (*table, str(repeated[table])), repeated[table] + 1
+                repeated[table] += 1
+                table = (*table, str(repeated[table] - 1))
             whole, start = table, 0
         else:
             whole = table + _path(pieces[: pieces.index("=")])
