@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_a_search_goes_on_where_nearly_everything_is_forbidden():
     space = Space(switches(20), forbidden=forbidden)
     drawn = [space.configuration(k) for k in range(40)]
     assert all(len({values[f"p{k}"] for k in range(13)}) == 1 for values in drawn)
-    assert len({tuple(values.values()) for values in drawn}) > 10
+    assert all(one != other for one, other in pairwise(drawn)), "none is taken for want of draws"
 
 
 def test_a_search_goes_on_where_nothing_else_is_allowed(monkeypatch):
