@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cunctator.core.ladder import (
     RUNS_PER_DOUBLING,
     SAFE_SHARE,
+    SMALL,
     missed_share,
     pool_error,
     pool_sizes,
@@ -117,7 +118,7 @@ def test_a_pool_is_left_only_once_its_best_has_been_run_often():
         for pool in range(before, int(pools.frontier[0])):
             size = int(pools.sizes[pool])
             assert chosen[:size].min() > 0
-            assert chosen.max() >= 0.5 * RUNS_PER_DOUBLING * math.log2(size)
+            assert chosen.max() >= 0.5 * RUNS_PER_DOUBLING * math.log2(size / SMALL)
             left += 1
         scheduler.tell(run, outcome_of(run))
     assert left >= 3

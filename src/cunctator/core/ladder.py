@@ -43,10 +43,14 @@ CLOSER = 0.25
 ABOUT_AS_OFTEN = 0.5
 """Share of the most started runs that a screened pool's best must have."""
 
-RUNS_PER_DOUBLING = 5.0
-"""Runs that it must have for each doubling of the pool's size. The luckiest of n looks better than
-it is by what grows with log n: with fewer runs, a wide pool is led by whoever had easy ones, or is
-good on those that end within a short cap."""
+RUNS_PER_DOUBLING = 6.0
+"""Runs that it must have for each doubling of the pool's size, from `SMALL` on. The luckiest of n
+looks better than it is by what grows with log n: with fewer runs, a wide pool is led by whoever had
+easy ones, or is good on those that end within a short cap."""
+
+SMALL = 4
+"""Of a pool of so few, one run of each is enough: a larger one is worth more than knowing who is
+best of these."""
 
 MOST_POOLS = 20
 """Pool 20 has 21 million configurations."""
@@ -135,7 +139,8 @@ def _may_widen(state: State, total: float) -> bool:
     testers = state.testers
     if testers.chosen[best] < ABOUT_AS_OFTEN * pools.most_chosen[0]:
         return False
-    if testers.started[best] < min(RUNS_PER_DOUBLING * math.log2(size), state.rules.instances):
+    needed = max(1.0, RUNS_PER_DOUBLING * math.log2(size / SMALL))
+    if testers.started[best] < min(needed, state.rules.instances):
         return False
     if pools.screened_at[0] == NONE:
         pools.screened_at[0] = total
