@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 
 from cunctator import measuring
-from cunctator.errors import ContradictingAnswers, InvalidSetting, StudyProblem
+from cunctator.errors import (
+    ContradictingAnswers,
+    InvalidScenario,
+    InvalidSetting,
+    InvalidTable,
+    StudyProblem,
+)
 from cunctator.formats.load import load_table
 from cunctator.formats.save import check_ending, save_table
 from cunctator.measuring import measure
@@ -238,3 +244,79 @@ def test_no_two_generators_share_instances(tmp_path):
         sorted(parts[0] for parts in made) == ["one.csv.instances"] * 2 + ["two.csv.instances"] * 2
     )
     assert len({parts[1] for parts in made}) == 2
+
+
+COUNTING = """
+[target]
+command = ["{python}", "-S", "-E", "solver.py", "{level}", "{instance}"]
+measures = {steps = "^steps: (\\\\S+)", none = "^never (\\\\d+)"}
+[parameters.level]
+type = "integer"
+low = 1
+high = 2
+default = 1
+[instances]
+names = ["3", "4", "infinite", "crash"]
+[search]
+cutoff = "5s"
+[budget]
+runs = 1
+"""
+COUNTER = """
+import sys
+level, instance = int(sys.argv[1]), sys.argv[2]
+print("steps:", "inf" if instance == "infinite" else level * len(instance) + 0.5)
+sys.exit(instance == "crash")
+"""
+
+
+def test_other_numbers_of_the_same_runs(tmp_path):
+    (tmp_path / "solver.py").write_text(COUNTER)
+    path = tmp_path / "scenario.toml"
+    path.write_text(COUNTING)
+    table = measure(load_scenario(path), 2, 4, tmp_path / "table.db", lambda *_: None)
+    assert list(table.measures) == ["steps", "none"]
+    by_name = dict(zip(table.instances, table.measures["steps"].T, strict=True))
+    np.testing.assert_array_equal(by_name["3 0"], [1.5, 2.5])
+    np.testing.assert_array_equal(by_name["infinite 0"], [np.nan] * 2)
+    np.testing.assert_array_equal(by_name["crash 0"], [np.nan] * 2)
+    assert np.isnan(table.measures["none"]).all()
+    save_table(table, tmp_path / "table.npz")
+    again = load_table(tmp_path / "table.npz")
+    assert list(again.measures) == list(table.measures)
+    for name in again.measures:
+        np.testing.assert_array_equal(again.measures[name], table.measures[name])
+
+
+def test_what_is_noted_does_not_make_another_study(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text(COUNTING)
+    (tmp_path / "solver.py").touch()
+    digest = load_scenario(path).digest
+    path.write_text(COUNTING.replace("measures", "# measures"))
+    assert load_scenario(path).digest == digest
+
+
+@pytest.mark.parametrize(
+    ("measures", "problem"),
+    [
+        ('{steps = "no group"}', "target.measures.steps: it has no group"),
+        ('{steps = "(open"}', "target.measures.steps: not a regular expression"),
+        ("{steps = 3}", "target.measures.steps: a text is expected"),
+        ('{"two words" = "(a)"}', "is not a name"),
+        ('["(a)"]', "target.measures: a table is expected"),
+    ],
+)
+def test_measures_that_are_refused(tmp_path, measures, problem):
+    path = tmp_path / "scenario.toml"
+    line = next(line for line in COUNTING.splitlines() if line.startswith("measures"))
+    path.write_text(COUNTING.replace(line, f"measures = {measures}"))
+    with pytest.raises(InvalidScenario, match=problem):
+        load_scenario(path)
+
+
+def test_measures_of_another_shape(tmp_path):
+    path = tmp_path / "table.npz"
+    np.savez(path, runtimes=np.ones((2, 3)), measure_steps=np.ones((3, 2)))
+    with pytest.raises(InvalidTable, match="'steps' is not a table of numbers like the runtimes"):
+        load_table(path)

@@ -33,6 +33,8 @@ TABLES = (
     "create table if not exists facts (digest text)",
     "create table if not exists runs (configuration integer, pair integer, status text,"
     " seconds real, cpu real, wall real, primary key (configuration, pair))",
+    "create table if not exists measures (configuration integer, pair integer, name text,"
+    " value real, primary key (configuration, pair, name))",
     "create table if not exists answers (instance text primary key, answer text, command text)",
 )
 
@@ -67,6 +69,13 @@ class Recorded:
             rows = self._connection.execute("select configuration, pair, seconds from runs")
             return {(configuration, pair): seconds for configuration, pair, seconds in rows}
 
+    def measured(self) -> Iterator[tuple[str, int, int, float]]:
+        """What else was measured: name, configuration, pair, number."""
+        with self._problems("cannot be read", "remove the file, or give another --out"):
+            yield from self._connection.execute(
+                "select name, configuration, pair, value from measures"
+            )
+
     def answers(self) -> dict[str, Given]:
         """What each instance was answered first."""
         with self._problems("cannot be read", "remove the file, or give another --out"):
@@ -77,17 +86,25 @@ class Recorded:
         """Keep a result, for good."""
         status = report.status.value if report.status else ""
         row = (configuration, pair, status, seconds, report.details.cpu, report.details.wall)
-        self._write("insert into runs values (?, ?, ?, ?, ?, ?)", row)
+        measures = [(configuration, pair, *item) for item in report.measures.items()]
+        with self._writing():
+            self._connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", row)
+            self._connection.executemany("insert into measures values (?, ?, ?, ?)", measures)
 
     def add_answer(self, instance: str, given: Given) -> None:
         """Keep what an instance was answered first, for good."""
         row = (encoded(instance), encoded(given.answer), json.dumps(given.command))
-        self._write("insert into answers values (cast(? as text), cast(? as text), ?)", row)
+        with self._writing():
+            self._connection.execute(
+                "insert into answers values (cast(? as text), cast(? as text), ?)", row
+            )
 
-    def _write(self, query: str, row: tuple[object, ...]) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """All that is written within, or nothing."""
         fix = "make room, then measure again: what was recorded is kept"
         with self._problems("cannot be written", fix), self._connection:
-            self._connection.execute(query, row)
+            yield
 
     @contextmanager
     def _problems(self, problem: str, fix: str) -> Iterator[None]:
@@ -138,6 +155,7 @@ def measure(
     count = scenario.instances.count
     pairs = pairs if count is None else min(pairs, count)
     configurations = min(configurations, scenario.space.size or configurations)
+    wanted = scenario.target.measures
     with recorded_in(beside, scenario.digest) as recorded:
         known = recorded.done()
         jobs = [(c, p) for p in range(pairs) for c in range(configurations) if (c, p) not in known]
@@ -148,10 +166,14 @@ def measure(
         finally:
             workers.close()
         known = recorded.done()
+        measures = {name: np.full((configurations, pairs), np.nan) for name in wanted}
+        for name, configuration, pair, value in recorded.measured():
+            if name in measures and configuration < configurations and pair < pairs:
+                measures[name][configuration, pair] = value
     runtimes = np.array([[known[c, p] for p in range(pairs)] for c in range(configurations)])
     names = [_name(scenario, index) for index in range(configurations)]
     titles = [" ".join(map(str, scenario.instances.even_pair(pair))) for pair in range(pairs)]
-    return make_table(runtimes, names, _distinct(titles), cutoff)
+    return make_table(runtimes, names, _distinct(titles), cutoff, measures=measures)
 
 
 def _generated_folder(instances: Instances, beside: Path) -> Path:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -75,6 +75,8 @@ class Report:
     """Nothing can be run: the study should end."""
     output: str = ""
     """The last lines of a run that crashed."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Other numbers that the target prints of a run that is solved."""
 
 
 class Workers(Protocol):
@@ -215,7 +217,9 @@ class LocalWorkers:
         answer = verdict.answer if status is Status.SOLVED else None
         details = _details(total, answer, verdict.reported, verdict.problem)
         warning = verdict.warning or (KILLED if len(tries) > 1 else "")
-        return Report(status, seconds, details, warning, verdict.abort, verdict.output)
+        return Report(
+            status, seconds, details, warning, verdict.abort, verdict.output, verdict.measures
+        )
 
 
 def _tries(supervisor: Supervisor, request: Request) -> list[Measurement]:

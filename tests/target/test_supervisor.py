@@ -16,6 +16,7 @@ from hostility import HOSTILE, MARK, Lateness, marked, request, wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cunctator.target import sweep as sweeping
 from cunctator.target.cgroup import own_folder
 from cunctator.target.channel import (
     decoded,
@@ -179,6 +180,23 @@ def test_killed_supervisor_leaves_nothing_and_is_replaced(supervisor, mark, targ
     assert supervisor.run(TRUE).exit_code == 0
 
 
+def test_one_look_that_finds_nothing_is_not_enough(tmp_path, monkeypatch):
+    """A process that forks and exits meanwhile is not seen, nor is its child."""
+    look, looks = sweeping.marked, []
+
+    def late(identity):
+        looks.append(identity)
+        return look(identity) if len(looks) > 1 else []
+
+    monkeypatch.setattr(sweeping, "marked", late)
+    with subprocess.Popen(["/bin/sleep", "60"], env={sweeping.MARK: "0123456789abcdef"}) as child:
+        try:
+            sweeping.sweep("0123456789abcdef", tmp_path / "folder", None, 10.0)
+            assert child.wait(5) == -signal.SIGKILL
+        finally:
+            child.kill()
+
+
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr("cunctator.target.supervisor.GLANCE", 0.05)
@@ -204,7 +222,8 @@ def test_stopped_supervisor_takes_no_long_message(supervisor, impatient):
 def test_supervisor_that_never_greets_is_given_up(supervisor, impatient, monkeypatch):
     monkeypatch.setattr("cunctator.target.supervisor.sweep_stale", stop_children)
     with pytest.raises(SupervisorLost, match="did not answer"):
-        supervisor.run(TRUE)
+        # With a limit on the clock: it may have greeted before it was stopped.
+        supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
 
 
 def stop_children(place):

@@ -10,7 +10,7 @@ something to find. A speed-up on this mix says nothing about clasp on other form
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,14 +45,16 @@ FAMILIES = (
 )
 
 
-def make_formula(seed: int, number: int) -> tuple[str, Formula]:
+def make_formula(
+    seed: int, number: int, families: Sequence[Family] = FAMILIES
+) -> tuple[str, Formula]:
     """The name of the family, and the formula, at one position of the stream of a seed."""
     for name, value in (("seed", seed), ("number", number)):
         if value < 0:
             raise InvalidSetting(name, value, "expected 0 or more")
     random = np.random.default_rng([seed, STREAM, number])
-    weights = np.array([family.weight for family in FAMILIES])
-    family = FAMILIES[random.choice(len(FAMILIES), p=weights / weights.sum())]
+    weights = np.array([family.weight for family in families])
+    family = families[random.choice(len(families), p=weights / weights.sum())]
     return family.name, family.make(random)
 
 
@@ -63,14 +65,16 @@ def dimacs(formula: Formula, comment: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_formulas(folder: Path, count: int, seed: int) -> list[Path]:
+def write_formulas(
+    folder: Path, count: int, seed: int, families: Sequence[Family] = FAMILIES
+) -> list[Path]:
     """Write formulas 0 to `count` - 1 of a seed into a folder, which is made if need be."""
     if count < 1:
         raise InvalidSetting("count", count, "expected 1 or more")
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for number in range(count):
-        family, formula = make_formula(seed, number)
+        family, formula = make_formula(seed, number, families)
         path = folder / f"{number:04d}-{family}.cnf"
         path.write_text(dimacs(formula, f"{family}, formula {number} of seed {seed}"), "ascii")
         paths.append(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from cunctator.errors import InvalidSetting, MissingExtra
+from cunctator.formats.tables import MEASURE
 from cunctator.target.table import Table
 
 CUTOFF = b"cutoff"
@@ -28,7 +29,9 @@ def check_ending(path: Path) -> None:
 
 
 def save_table(table: Table, path: Path) -> None:
-    """Write a table; a file that exists is replaced whole. CSV has no place for the cutoff."""
+    """Write a table; a file that exists is replaced whole. CSV has no place for the cutoff,
+    and only NumPy archives have one for other measures.
+    """
     beside = path.with_name(f".{os.getpid()}{path.suffix.lower()}")
     try:
         if beside.suffix == ".npz":
@@ -52,6 +55,8 @@ def _save_npz(table: Table, path: Path) -> None:
     }
     if table.cutoff is not None:
         arrays["cutoff"] = np.array(table.cutoff)
+    for name, values in table.measures.items():
+        arrays[f"{MEASURE}{name}"] = values
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 

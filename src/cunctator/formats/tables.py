@@ -19,12 +19,18 @@ from cunctator.target.table import LONGEST, Table, make_table
 NAME_LABELS = {"", "configuration", "config", "id", "name", "algorithm", "solver"}
 """Headings that mark the first column as names."""
 
+MEASURE = "measure_"
+"""What the names of such arrays begin with."""
+
 MAKE_AGAIN = "write the file again"
 NOT_EMPTY = "give at least one configuration and one instance"
 
 
 def load_npz(path: Path) -> Table:
-    """A NumPy archive with `runtimes`, optionally `configurations`, `instances`, `cutoff`."""
+    """A NumPy archive with `runtimes`, optionally `configurations`, `instances`, `cutoff`.
+
+    Arrays whose names begin with `measure_` are other numbers of the same runs.
+    """
     try:
         with path.open("rb") as file:
             archive = np.load(file, allow_pickle=False)
@@ -46,6 +52,7 @@ def load_npz(path: Path) -> Table:
         arrays.get("instances"),
         None if cutoff is None else float(cutoff.reshape(())),
         str(path),
+        {name.removeprefix(MEASURE): arrays[name] for name in arrays if name.startswith(MEASURE)},
     )
 
 

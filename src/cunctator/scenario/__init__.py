@@ -48,8 +48,8 @@ LARGEST_FILE = 32 * 2**20
 SMALL_SPACE = 8
 """So many configurations are searched at once: pools that grow would not pay."""
 
-NO_EFFECT = {"workers", "stop_at"}
-"""Settings of the search that do not change which runs are made, only how soon and how many."""
+NO_EFFECT = {"workers", "stop_at", "measures"}
+"""Settings that do not change which runs are made, only how soon, how many and what is noted."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def _expression(text: str, names: Collection[str], key: tuple[str, ...]) -> Expr
 
 def _digest(document: Document, names: tuple[str, ...]) -> str:
     parts = [
-        document.target.model_dump(),
+        document.target.model_dump(exclude=NO_EFFECT),
         list(document.parameters),  # their order too: it is that of the draws
         document.model_dump(include={"parameters", "forbidden", "initial"}),
         document.instances.source,

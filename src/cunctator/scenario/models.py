@@ -111,6 +111,22 @@ def pattern(given: Any) -> str:
     return given
 
 
+def patterns(given: Any) -> Mapping[str, str]:
+    """Regular expressions by the name of what they find, each with a group for the number."""
+    if not isinstance(given, dict):
+        raise Wrong("a table is expected", "write it as [target.measures], with a pattern a line")
+    for name, text in given.items():
+        if not re.fullmatch(r"[A-Za-z]\w*", name):
+            raise Wrong(f"{name!r} is not a name", "use letters, digits and _", name)
+        try:
+            groups = re.compile(pattern(text)).groups
+        except Wrong as error:
+            raise Wrong(error.problem, error.fix, name) from None
+        if groups == 0:
+            raise Wrong("it has no group", "put brackets around the number", name)
+    return given
+
+
 def duration(given: Any) -> float:
     """Seconds of a time."""
     try:
@@ -180,6 +196,7 @@ class TargetTable(Table):
     success_pattern: Pattern | None = None
     failure_pattern: Pattern | None = None
     answer: Pattern | None = None
+    measures: Annotated[Mapping[str, str], PlainValidator(patterns)] = Field(default_factory=dict)
     memory: Annotated[int, PlainValidator(size)] | None = None
     directory: str = "."
 

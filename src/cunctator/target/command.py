@@ -125,6 +125,7 @@ def make_command(
         success_pattern=_compiled(target.success_pattern),
         failure_pattern=_compiled(target.failure_pattern),
         answer_pattern=_compiled(target.answer),
+        measures={name: re.compile(text, re.MULTILINE) for name, text in target.measures.items()},
         objective=objective,
     )
     takes_seed = not is_native or "seed" in mentioned

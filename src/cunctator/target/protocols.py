@@ -158,7 +158,7 @@ def read_result_line(output: str) -> Report:
 def read_numbers(output: str) -> Report:
     """A target runner of irace: `cost`, or `cost time`, and nothing else."""
     words = output.split()
-    numbers = [_number(word) for word in words[:3]]
+    numbers = [number_of(word) for word in words[:3]]
     if len(words) not in (1, 2) or None in numbers:
         problem = f"expected one or two numbers on standard output, not {output[:100]!r}"
         return Report(Said.CRASHED, problem=problem)
@@ -183,7 +183,7 @@ def read_pairs(output: str) -> Report:
     said = pairs.get("status", "SUCCESS")
     if "cost" not in pairs and said.upper() == "SUCCESS":
         return Report(Said.CRASHED, problem="no cost= on standard output")
-    cost = _number(pairs.get("cost"))
+    cost = number_of(pairs.get("cost"))
     if cost is not None and math.isnan(cost) and said.upper() == "SUCCESS":
         return Report(Said.CRASHED, problem="the script says that the cost is no number (NaN)")
     return _report(said, pairs.get("cpu_time", pairs.get("runtime")))
@@ -238,7 +238,7 @@ def _report(status: str, runtime: object, warning: str = "") -> Report:
         return Report(Said.CRASHED, problem=f"unknown status {status[:100]!r}", warning=warning)
     if said is Said.ABORT:
         return Report(said, problem="the wrapper says ABORT: its environment is broken")
-    seconds = None if runtime is None else _number(runtime)
+    seconds = None if runtime is None else number_of(runtime)
     if runtime is not None and (seconds is None or not 0 <= seconds < math.inf):
         problem = f"{str(runtime)[:100]!r} was reported as the time"
         return Report(Said.CRASHED, problem=problem, warning=warning)
@@ -246,7 +246,7 @@ def _report(status: str, runtime: object, warning: str = "") -> Report:
     return Report(said, seconds, answer, problem, warning)
 
 
-def _number(given: object) -> float | None:
+def number_of(given: object) -> float | None:
     """A number, also as text; None if it is none."""
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return None

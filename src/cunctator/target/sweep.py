@@ -28,6 +28,10 @@ MARK = "CUNCTATOR_RUN"
 STALE_PATIENCE = 2.0
 """Seconds to spend on what others left."""
 
+EMPTY_SCANS = 2
+"""A process that forks and exits while all are being looked at may be missed, and its child too:
+only if the next look finds nothing either is nothing left."""
+
 FOLDER = re.compile(r"cunctator-([0-9a-f]{16})-(.+)", re.DOTALL)
 
 _one_at_a_time = threading.Lock()
@@ -43,9 +47,14 @@ def sweep(identity: str, folder: Path, group: Path | None, patience: float) -> N
     if group is not None:
         kill_group(group, patience)
     until = time.monotonic() + patience
-    while marked(identity) and time.monotonic() < until:
-        freeze_and_kill(lambda: marked(identity))
-        time.sleep(0.001)
+    empty = 0
+    while empty < EMPTY_SCANS and time.monotonic() < until:
+        if marked(identity):
+            freeze_and_kill(lambda: marked(identity))
+            empty = 0
+            time.sleep(0.001)
+        else:
+            empty += 1
     remove_folder(folder)
 
 

@@ -7,7 +7,8 @@ Loading tables from files is the business of `formats/`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ class Table:
     """Runs were stopped here when they were recorded: this value and above mean "not solved"."""
     source: str = ""
     """Where it came from, for messages."""
+    measures: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Other numbers of the same runs, such as conflicts; NaN where a run has none."""
 
     def __repr__(self) -> str:
         rows, columns = self.runtimes.shape
@@ -54,6 +57,7 @@ def make_table(
     instances: object = None,
     cutoff: float | None = None,
     source: str = "",
+    measures: Mapping[str, object] | None = None,
 ) -> Table:
     """A table, after checking every number and name in it; names default to c0.. and i0.. ."""
     numbers = _numbers(runtimes, source)
@@ -68,7 +72,21 @@ def make_table(
         instances=_names(instances, columns, "instance", "column", source),
         cutoff=None if cutoff is None else float(cutoff),
         source=source,
+        measures=_measures(measures or {}, numbers.shape, source),
     )
+
+
+def _measures(
+    measures: Mapping[str, object], shape: tuple[int, ...], source: str
+) -> dict[str, NDArray[np.float64]]:
+    found = {}
+    for name, values in measures.items():
+        given = np.asarray(values)
+        if given.dtype.kind not in "biuf" or given.shape != shape:
+            problem = f"{name!r} is not a table of numbers like the runtimes"
+            raise InvalidTable(source, problem, "give one number for each runtime, or NaN")
+        found[name] = given.astype(np.float64)
+    return found
 
 
 def _numbers(runtimes: object, source: str) -> NDArray[np.float64]:

@@ -10,14 +10,16 @@ when memory runs out. A longer cap would not help, so the run has crashed.
 
 from __future__ import annotations
 
+import math
 import re
 import signal as signals
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from cunctator.errors import one_line
 from cunctator.records import Status
 from cunctator.target.measurement import Ending, Measurement
-from cunctator.target.protocols import Protocol, Report, Said
+from cunctator.target.protocols import Protocol, Report, Said, number_of
 
 AT_THE_CAP = 0.95
 """Share of the cap from which a wrapper's timeout is that of the cap."""
@@ -56,6 +58,8 @@ class Verdict:
     """The last lines of output of a run that crashed."""
     abort: bool = False
     """Whether the study should stop: nothing can be run."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Other numbers that the target prints of a run that is solved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ class Judge:
     failure_pattern: re.Pattern[str] | None = None
     answer_pattern: re.Pattern[str] | None = None
     objective: str = "cpu"
+    measures: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    """Other numbers that it prints, by name; the first group is the number."""
 
     def verdict(self, measurement: Measurement, cap: float) -> Verdict:
         """What came of a run that was not called off."""
@@ -92,13 +98,26 @@ class Judge:
         else:
             report = self.protocol.read(decoded(measurement.stdout))
             judged = self._by_report(report, measurement, cap)
-        if judged.status is Status.SOLVED and self.answer_pattern is not None:
-            found = self.answer_pattern.search(decoded(measurement.stdout))
-            said = None if found is None else found[1 if found.re.groups else 0]
-            return replace(judged, answer=said or judged.answer)
+        if judged.status is Status.SOLVED:
+            return self._with_findings(judged, measurement)
         if judged.status is Status.CRASHED:
             return replace(judged, problem=one_line(judged.problem), output=tail(measurement))
         return judged
+
+    def _with_findings(self, judged: Verdict, measurement: Measurement) -> Verdict:
+        """The answer and other numbers that a solved run has printed."""
+        answer = judged.answer
+        if self.answer_pattern is not None:
+            found = self.answer_pattern.search(decoded(measurement.stdout))
+            said = None if found is None else found[1 if found.re.groups else 0]
+            answer = said or answer
+        measures = {}
+        for name, pattern in self.measures.items():
+            found = pattern.search(decoded(measurement.stdout))
+            number = None if found is None else number_of(found[1])
+            if number is not None and math.isfinite(number):
+                measures[name] = number
+        return replace(judged, answer=answer, measures=measures)
 
     def _seconds(self, measurement: Measurement) -> float:
         return measurement.cpu if self.objective == "cpu" else measurement.wall
