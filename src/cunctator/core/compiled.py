@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,25 +29,24 @@ njit: Any = numba.njit
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
 PACKAGE = Path(__file__).parent.parent
-PREFIX = "kernels-"
 
 
-def _sources_digest() -> str:
+def _digest(sources: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in sorted([*PACKAGE.glob("core/*.py"), PACKAGE / "simulation.py"]):
+    for path in sorted(sources):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path | None:
-    """Where compiled kernels are kept; None if there is no place to write them."""
+def cache_folder(prefix: str, sources: Iterable[Path]) -> Path | None:
+    """Where kernels made from these sources are kept; None if there is no place to write them."""
     bases = [PACKAGE / "__pycache__"]
     if config.CACHE_DIR:
         bases = [Path(config.CACHE_DIR)]
     else:
         with suppress(RuntimeError):  # nobody's home
             bases.append(Path("~/.cache/cunctator").expanduser())
-    name = PREFIX + _sources_digest()
+    name = prefix + _digest(sources)
     for base in bases:
         try:
             (base / name).mkdir(parents=True, exist_ok=True)
@@ -58,14 +57,14 @@ def _cache_folder() -> Path | None:
             continue
         if base == bases[0] and not config.CACHE_DIR:
             # Only this copy of the package writes here, so other digests are its older sources.
-            for old in base.glob(f"{PREFIX}*"):
+            for old in base.glob(f"{prefix}*"):
                 if old.name != name:
                     shutil.rmtree(old, ignore_errors=True)
         return base / name
     return None
 
 
-CACHE_FOLDER = _cache_folder()
+CACHE_FOLDER = cache_folder("kernels-", [*PACKAGE.glob("core/*.py"), PACKAGE / "simulation.py"])
 
 
 def compiled(function: AnyFunction) -> AnyFunction:
@@ -82,15 +81,17 @@ def compiled_apart(function: AnyFunction) -> AnyFunction:
 
 
 def _compile(function: AnyFunction, forceinline: bool) -> AnyFunction:
+    return kept_in(CACHE_FOLDER, function, forceinline=forceinline, _nrt=False)
+
+
+def kept_in(folder: Path | None, function: AnyFunction, **options: bool) -> AnyFunction:
+    """Compile a kernel with these options; the result is kept in a folder, if there is one."""
     users_folder = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER or "")
+    config.CACHE_DIR = str(folder or "")
     try:
-        kernel: AnyFunction = njit(
-            cache=CACHE_FOLDER is not None,
-            error_model="numpy",
-            forceinline=forceinline,
-            _nrt=False,
-        )(function)
+        kernel: AnyFunction = njit(cache=folder is not None, error_model="numpy", **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = users_folder
     return kernel

@@ -1,0 +1,1 @@
+"""Recorded runtimes that ship with the package; see `README.md` beside this file."""

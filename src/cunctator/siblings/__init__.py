@@ -1,0 +1,1 @@
+"""Other procedures for the same task, on recorded runtimes; see `docs/siblings.md`."""

@@ -1,0 +1,119 @@
+"""What every method is given, and what it gives back: a table in, a trajectory and a claim out.
+
+All methods see one stream of instances: position j is the same instance for all configurations.
+Without `resample` that is a shuffle of the table's instances, each of which comes up once: a method
+that needs more of them than there are is told so. With it, instances are drawn from the table with
+replacement, as often as a method likes: the table is then the distribution itself. Published code
+begins again from the first instance instead, which is neither.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.errors import CunctatorError, InvalidSetting
+from cunctator.instances import shuffled
+from cunctator.target.table import Table
+
+LONGEST_STREAM = 1 << 22
+"""Positions of a stream with replacement, some four million; the largest sample that a method of
+the paper's grid takes is 0.8 million."""
+
+RESAMPLED = 5
+"""Keeps the random numbers of the stream apart from others of the same seed."""
+
+
+class TooFewInstances(CunctatorError):
+    """A method needs more instances than the table has."""
+
+    def __init__(self, method: str, needed: int, found: int, fits: str = "") -> None:
+        """`fits` are settings that need fewer, in words, if there are any."""
+        self.method = method
+        self.needed = needed
+        self.found = found
+        self.fits = fits
+        other = f"give {fits}, or " if fits else ""
+        super().__init__(
+            f"{method} needs {needed:,} instances and the table has {found:,}; {other}"
+            "draw them with replacement (--resample)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Recorded runtimes, as a method sees them."""
+
+    table: Table
+    first_cap: float
+    """kappa_0: the shortest cap. Runs that end sooner are charged what they take."""
+    cutoff: float
+    """kappa-bar: no run is longer, and what is not solved by then counts as this long."""
+    budget: float = math.inf
+    """Seconds to charge at most; a method that has not answered by then has no answer."""
+    seed: int = 0
+    resample: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the method."""
+        if not 0 < self.first_cap <= self.cutoff < math.inf:
+            expected = f"expected more than 0 and at most the cutoff of {self.cutoff:g} s"
+            raise InvalidSetting("first_cap", self.first_cap, expected)
+
+    @cached_property
+    def runtimes(self) -> NDArray[np.float64]:
+        """One row a configuration, no runtime above the cutoff; not in the order of the stream."""
+        if float(self.table.runtimes.max()) <= self.cutoff:
+            return self.table.runtimes
+        return np.minimum(self.table.runtimes, self.cutoff)
+
+    @cached_property
+    def stream(self) -> NDArray[np.int64]:
+        """Position j of the stream is column `stream[j]` of the table."""
+        columns = len(self.table.instances)
+        if not self.resample:
+            return shuffled(columns, self.seed)
+        random = np.random.default_rng([self.seed, RESAMPLED])
+        return random.integers(columns, size=LONGEST_STREAM)
+
+    @property
+    def configurations(self) -> int:
+        """n: how many there are."""
+        return len(self.table.configurations)
+
+    def need(self, method: str, instances: float, fits: Callable[[], str] = str) -> None:
+        """Raise TooFewInstances unless the stream has so many; `fits` says what would need less."""
+        if instances > self.stream.size:
+            needed = math.ceil(min(instances, 2**62))
+            raise TooFewInstances(method, needed, self.stream.size, fits())
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a method found, what it cost, and what it claims."""
+
+    trajectory: tuple[tuple[float, int], ...]
+    """(charged seconds, configuration) whenever the answer changed; empty without an answer. A
+    method that answers only when it returns has one entry."""
+    charged: float
+    """Seconds of target time: restarted or resumed, as the method's `charges` says."""
+    steps: int
+    """Runs begun."""
+    spent: NDArray[np.float64]
+    """Of the charged seconds, those for each configuration."""
+    stop: str
+    """Why it ended, in words."""
+    claim: str = ""
+    """What it says of its answer, in one sentence; empty if it claims nothing."""
+    facts: Mapping[str, float] = field(default_factory=dict)
+    """Numbers of the claim, such as delta, by name."""
+
+    @property
+    def incumbent(self) -> int | None:
+        """The last answer."""
+        return self.trajectory[-1][1] if self.trajectory else None
