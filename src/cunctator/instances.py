@@ -45,6 +45,9 @@ LONGEST_GENERATION = 600.0
 LARGEST_INSTANCE = 10**9
 """Bytes that a generator may write into a file."""
 
+CHUNK = 1 << 20
+"""Positions of a part of a stream with replacement."""
+
 PART = ".part-"
 """What the names of folders begin with in which instances are being made; their owner follows."""
 
@@ -61,6 +64,11 @@ class CalledOff(CunctatorError):
 def shuffled(instances: int, seed: int) -> NDArray[np.int64]:
     """Order of a finite set: position j of the stream is instance `result[j]`."""
     return np.random.default_rng([seed, 0]).permutation(instances)
+
+
+def resampled(instances: int, seed: int, chunk: int) -> NDArray[np.int64]:
+    """Part `chunk` of an endless stream in which instances are drawn with replacement."""
+    return np.random.default_rng([seed, 2, chunk]).integers(instances, size=CHUNK)
 
 
 def endless_pair(instances: int, seed: int, position: int) -> tuple[int, int]:

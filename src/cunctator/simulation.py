@@ -36,7 +36,7 @@ from cunctator.core.scheduler import (
 from cunctator.core.state import State, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
 from cunctator.errors import InvalidSetting
-from cunctator.instances import shuffled
+from cunctator.instances import CHUNK, resampled, shuffled
 from cunctator.records import StopReason
 from cunctator.statement import as_data
 from cunctator.target.table import Table, make_table
@@ -234,8 +234,12 @@ class Simulation:
         confidence: float = 0.95,
         stop_at: StopAt | tuple[float, float] | None = None,
         ladder: bool = False,
+        resample: bool = False,
     ) -> None:
-        """`ladder`: the table's configurations are draws, to be looked at in pools that grow."""
+        """`ladder`: the table's configurations are draws, to be looked at in pools that grow.
+
+        `resample`: instances are drawn from the table with replacement, without end.
+        """
         self.table = table
         self.profile = profile
         self.cutoff = _effective_cutoff(table, cutoff)
@@ -245,7 +249,8 @@ class Simulation:
         self.scheduler_seconds = 0.0
         rows, columns = table.runtimes.shape
         constants = check_profile(profile)
-        rules = check_rules(constants, rows, columns, first_cap, self.cutoff, confidence)
+        instances = None if resample else columns
+        rules = check_rules(constants, rows, instances, first_cap, self.cutoff, confidence)
         self.state = new_state(rows, rules, constants, pool_sizes(1, rows) if ladder else None)
         self.ledger = Ledger(
             np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64), np.zeros(2)
@@ -253,7 +258,8 @@ class Simulation:
         shortest = float(table.runtimes.min(initial=math.inf))
         self.stop_at = check_stop_at(stop_at, self.state, self.budget, shortest)
         self._certify_at = 0.0
-        self._order = shuffled(columns, self.seed)
+        self._resample = resample
+        self._order = resampled(columns, seed, 0) if resample else shuffled(columns, self.seed)
         with announced_compilation():
             rekey_all(self.state)
             self._advance(0)
@@ -301,6 +307,7 @@ class Simulation:
         last = self.steps + steps
         while self.stop is None and self.steps < last:
             most = last - self.steps
+            self._enlarge_order(most)
             code, index = self._advance(most if self.stop_at is None else min(most, STOP_SLICE))
             if code == PROVED:
                 self.stop = StopReason.PROVED_OPTIMAL
@@ -356,6 +363,13 @@ class Simulation:
             self.budget,
             steps,
         )
+
+    def _enlarge_order(self, steps: int) -> None:
+        """So many steps cannot lead beyond the end of the stream, unless that is the set's end."""
+        columns = len(self.table.instances)
+        while self._resample and self.state.testers.started.max() + steps >= self._order.size:
+            more = resampled(columns, self.seed, self._order.size // CHUNK)
+            self._order = np.concatenate([self._order, more])
 
     def _enlarge(self, index: int) -> None:
         if not room_for_result(self.state, index):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from cunctator.core.compiled import AnyFunction, cache_folder, kept_in
 
-CACHE_FOLDER = cache_folder("siblings-", Path(__file__).parent.glob("*.py"))
+HERE = Path(__file__).parent
+CACHE_FOLDER = cache_folder("siblings-", [*HERE.glob("*.py"), HERE.parent / "core/tournament.py"])
 
 
 def compiled(function: AnyFunction) -> AnyFunction:

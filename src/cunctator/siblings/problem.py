@@ -18,15 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.errors import CunctatorError, InvalidSetting
-from cunctator.instances import shuffled
+from cunctator.instances import resampled, shuffled
 from cunctator.target.table import Table
 
-LONGEST_STREAM = 1 << 22
-"""Positions of a stream with replacement, some four million; the largest sample that a method of
+CHUNKS = 4
+"""Of a stream with replacement, some four million positions; the largest sample that a method of
 the paper's grid takes is 0.8 million."""
-
-RESAMPLED = 5
-"""Keeps the random numbers of the stream apart from others of the same seed."""
 
 
 class TooFewInstances(CunctatorError):
@@ -78,8 +75,8 @@ class Problem:
         columns = len(self.table.instances)
         if not self.resample:
             return shuffled(columns, self.seed)
-        random = np.random.default_rng([self.seed, RESAMPLED])
-        return random.integers(columns, size=LONGEST_STREAM)
+        chunks = [resampled(columns, self.seed, chunk) for chunk in range(CHUNKS)]
+        return np.concatenate(chunks)
 
     @property
     def configurations(self) -> int:

@@ -1,0 +1,155 @@
+"""LeapsAndBounds (Weisz, György and Szepesvári, 2018).
+
+A guess theta of the best mean is raised until some configuration is found to be below it. Each
+guess is a phase: every configuration has a budget of b theta for b instances, each under a cap of
+4 theta / (3 delta), and stops early once an empirical Bernstein race has told enough. It answers
+only when it returns, and each phase runs its instances anew.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.errors import InvalidSetting
+from cunctator.siblings.bernstein import ZETA_1_1, is_accurate, level_of, log_term, radius
+from cunctator.siblings.compiled import compiled
+from cunctator.siblings.method import Method
+from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.settings import FINE_DELTAS, FINE_EPSILONS, check_shares, require
+
+FIRST_GUESS = 16.0 / 7.0
+"""Times the shortest cap."""
+
+ZETA_1_5 = 2.612375348685488
+"""Riemann's zeta(1.5): the sum of k^-1.5 over all phases k."""
+
+
+@compiled
+def sample_size(epsilon: float, delta: float, zeta: float, count: int, phase: int) -> float:
+    """Compute b = ceil(44 ln(6 n k (k+1) / zeta) / (delta eps^2))."""
+    term = math.log(6.0 * count * phase * (phase + 1.0) / zeta)
+    return math.ceil(44.0 * term / (delta * epsilon**2))
+
+
+@compiled
+def estimate(
+    row: NDArray[np.float64],
+    stream: NDArray[np.int64],
+    guess: float,
+    phase: int,
+    count: int,
+    settings: tuple[float, float, float],
+) -> tuple[float, float, int]:
+    """RuntimeEst: the mean if it is below the guess, or else the guess; seconds; runs."""
+    epsilon, delta, zeta = settings
+    most = int(sample_size(epsilon, delta, zeta, count, phase))
+    allowed, longest = most * guess, 4.0 * guess / (3.0 * delta)
+    inverse = 2.1 * ZETA_1_5 * ZETA_1_1 * phase**1.5 * count / zeta
+    scale = 120.0 * count * phase * (phase + 1.0) / zeta
+    spent, mean, squares, level, term = 0.0, 0.0, 0.0, 0, 0.0
+    for position in range(most):
+        runtime = min(row[stream[position]], longest)
+        if spent + runtime >= allowed:
+            return guess, allowed, position + 1
+        spent += runtime
+        runs = position + 1
+        shift = runtime - mean
+        mean += shift / runs
+        squares += shift * (runtime - mean)
+        now = level_of(runs, max(1, level))
+        if now != level:
+            level = now
+            term = log_term(level, inverse * level**1.1)
+        half_width = radius(squares / runs, longest, runs, term)
+        if mean > guess and (1.0 + 3.0 * epsilon / 7.0) * (mean - half_width) > guess:
+            return guess, spent, runs
+        if is_accurate(mean, half_width, epsilon):
+            enough = 32.0 * math.log(scale * runs * (runs + 1.0)) / delta
+            if runs >= enough:
+                return mean, spent, runs
+    return mean, spent, most
+
+
+@compiled
+def _phase(
+    runtimes: NDArray[np.float64],
+    stream: NDArray[np.int64],
+    guess: float,
+    phase: int,
+    settings: tuple[float, float, float],
+    means: NDArray[np.float64],
+    spent: NDArray[np.float64],
+    left: float,
+) -> tuple[int, float]:
+    """One guess, for all configurations; returns the runs, and the seconds left (0: none)."""
+    steps, count = 0, runtimes.shape[0]
+    for index in range(count):
+        means[index], seconds, runs = estimate(
+            runtimes[index], stream, guess, phase, count, settings
+        )
+        seconds = min(seconds, left)
+        spent[index] += seconds
+        steps += runs
+        left -= seconds
+        if left <= 0.0:
+            break
+    return steps, left
+
+
+def _needed(zeta: float, count: int, phase: int, epsilon: float, delta: float) -> float:
+    return sample_size(epsilon, delta, zeta, count, phase)
+
+
+def solve(
+    problem: Problem, epsilon: float, delta: float, zeta: float, multiplier: float
+) -> Outcome:
+    """Run it until it returns."""
+    check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
+    if not 1.0 < multiplier <= 10.0:
+        raise InvalidSetting("multiplier", multiplier, "expected more than 1 and at most 10")
+    count, pair, settings = problem.configurations, (epsilon, delta), (epsilon, delta, zeta)
+    means, spent = np.zeros(count), np.zeros(count)
+    guess, phase, steps, left = FIRST_GUESS * problem.first_cap, 1, 0, problem.budget
+    while True:
+        require(problem, LEAPS_AND_BOUNDS.title, partial(_needed, zeta, count, phase), pair)
+        runs, left = _phase(
+            problem.runtimes, problem.stream, guess, phase, settings, means, spent, left
+        )
+        steps += runs
+        if left <= 0.0:
+            return Outcome((), float(spent.sum()), steps, spent, "the budget is spent")
+        if means.min() < guess:
+            break
+        guess *= multiplier
+        phase += 1
+    answer, charged = int(means.argmin()), float(spent.sum())
+    cap = 4.0 * guess / (3.0 * delta)
+    return Outcome(
+        trajectory=((charged, answer),),
+        charged=charged,
+        steps=steps,
+        spent=spent,
+        stop=f"a mean below the guess was found in phase {phase}",
+        claim=(
+            f"With probability at least {1 - zeta:g}, it is (epsilon, delta)-optimal for"
+            f" epsilon = {epsilon:g} and delta = {delta:g}: with a cap of {cap:.4g} s its mean is"
+            f" about {means[answer]:.4g} s."
+        ),
+        facts={"epsilon": epsilon, "delta": delta, "cap": cap, "mean": float(means[answer])},
+    )
+
+
+LEAPS_AND_BOUNDS = Method(
+    name="lb",
+    title="LeapsAndBounds",
+    run=solve,
+    charges="restart",
+    guarantee="(epsilon, delta)-optimal with probability 1 - zeta",
+    stops="when it returns",
+    defaults={"epsilon": 0.2, "delta": 0.2, "zeta": 0.1, "multiplier": 1.25},
+    grid={"epsilon": FINE_EPSILONS, "delta": FINE_DELTAS},
+)

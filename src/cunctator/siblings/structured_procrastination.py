@@ -1,0 +1,174 @@
+"""Structured Procrastination (Kleinberg, Leyton-Brown, Lucier and Graham, 2019).
+
+SPC's elder sibling: epsilon is chosen in advance, every queue is long enough for it from the start,
+and whose turn it is depends on empirical means of capped runs instead of confidence bounds. It is
+anytime in delta alone.
+
+A queue holds runs that have not been made yet, all at the cap of its head, before those that were
+put off, whose caps are the same or twice as long. So it is kept as a number of new runs and a ring
+of positions that were put off.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.core.tournament import Tournament, new_tournament, set_key
+from cunctator.siblings.compiled import compiled
+from cunctator.siblings.method import Method
+from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.settings import GRID_DELTAS, GRID_EPSILONS, check_shares, require
+
+ROOT = 1
+MOST_CHANGES = 1 << 16
+"""Of the answer; more than that many are not recorded."""
+
+REACHED, SPENT, EXHAUSTED = 0, 1, 2
+STOPS = {
+    REACHED: "delta has been reached",
+    SPENT: "the budget is spent",
+    EXHAUSTED: "it needs more instances than there are",
+}
+
+
+def doublings(first_cap: float, cutoff: float) -> float:
+    """B: how often the shortest cap can be doubled; at least one, so that logarithms are sane."""
+    return max(1.0, math.log2(cutoff / first_cap))
+
+
+@compiled
+def queue_size(epsilon: float, scale: float, started: float) -> float:
+    """Compute q = ceil(12 eps^-2 ln(3 B n K^2 / zeta)), with scale = 3 B n / zeta and K started."""
+    return math.ceil(12.0 / epsilon**2 * math.log(scale * max(1.0, started) ** 2))
+
+
+def runs_needed(epsilon: float, delta: float, scale: float) -> int:
+    """The least K of the answer with sqrt(1 + eps) q(K) / K <= delta."""
+    started, needed = 0, 1
+    while needed > started:
+        started = needed
+        needed = math.ceil(math.sqrt(1.0 + epsilon) * queue_size(epsilon, scale, started) / delta)
+    return started
+
+
+@compiled
+def _simulate(
+    runtimes: NDArray[np.float64],
+    stream: NDArray[np.int64],
+    caps: NDArray[np.float64],
+    tree: Tournament,
+    ring: NDArray[np.int32],
+    settings: tuple[float, float, float, float],
+    spent: NDArray[np.float64],
+    changes: NDArray[np.float64],
+) -> tuple[int, int, int, int]:
+    """The loop; returns why it stopped, the answer's K, steps, and changes of the answer.
+
+    `caps` are the shortest cap, its doublings, and the cutoff, where nothing is put off any more.
+    """
+    epsilon, delta, scale, budget = settings
+    count, size = runtimes.shape[0], ring.shape[1]
+    total = np.zeros(count)  # sum of R_il
+    started = np.zeros(count, dtype=np.int64)  # K_i
+    fresh = np.full(count, int(queue_size(epsilon, scale, 1.0)), dtype=np.int64)
+    level = np.zeros(count, dtype=np.int64)  # of the head
+    head = np.zeros(count, dtype=np.int64)
+    waiting = np.zeros(count, dtype=np.int64)  # in the ring
+    at_level = np.zeros(count, dtype=np.int64)  # of these, at the level of the head
+    charged, steps, answer, used = 0.0, 0, -1, 0
+    while True:
+        i = tree.winner[ROOT]
+        is_new = fresh[i] > 0
+        if is_new:
+            position = started[i]
+            if position >= stream.size:
+                return EXHAUSTED, started[answer], steps, used
+            fresh[i] -= 1
+            started[i] += 1
+        else:
+            if at_level[i] == 0:
+                level[i] += 1
+                at_level[i] = waiting[i]
+            position = ring[i, head[i]]
+            head[i] = (head[i] + 1) % size
+            waiting[i] -= 1
+            at_level[i] -= 1
+        cap = caps[level[i]]
+        runtime = runtimes[i, stream[position]]
+        seconds = min(runtime, cap)
+        steps += 1
+        charged += seconds
+        spent[i] += seconds
+        total[i] += seconds if is_new else seconds - caps[level[i] - 1]
+        if runtime > cap:
+            ring[i, (head[i] + waiting[i]) % size] = position
+            waiting[i] += 1
+        wanted = int(queue_size(epsilon, scale, float(started[i])))
+        fresh[i] += max(0, wanted - fresh[i] - waiting[i])
+        set_key(tree, i, total[i] / started[i], 0.0)
+        if answer < 0 or total[i] > total[answer]:
+            if answer != i and used < changes.shape[0]:
+                changes[used, 0], changes[used, 1] = charged, i
+                used += 1
+            answer = i
+        if charged >= budget:
+            return SPENT, started[answer], steps, used
+        if i == answer and math.sqrt(1.0 + epsilon) * wanted <= delta * started[i]:
+            return REACHED, started[answer], steps, used
+
+
+def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Outcome:
+    """Run it until delta is reached."""
+    check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
+    count, first_cap, cutoff = problem.configurations, problem.first_cap, problem.cutoff
+    scale = 3.0 * doublings(first_cap, cutoff) * count / zeta
+    title = STRUCTURED_PROCRASTINATION.title
+    require(problem, title, lambda e, d: runs_needed(e, d, scale), (epsilon, delta))
+    caps = [first_cap * 2.0**k for k in range(math.ceil(math.log2(cutoff / first_cap)))]
+    tree = new_tournament(count)
+    for index in range(count):
+        set_key(tree, index, 0.0, 0.0)  # whoever has not been run is first
+    longest_queue = int(queue_size(epsilon, scale, float(problem.stream.size)))
+    spent, changes = np.zeros(count), np.zeros((MOST_CHANGES, 2))
+    stop, started, steps, used = _simulate(
+        problem.runtimes,
+        problem.stream,
+        np.array([*caps, cutoff]),
+        tree,
+        np.zeros((count, longest_queue + 1), dtype=np.int32),
+        (epsilon, delta, scale, problem.budget),
+        spent,
+        changes,
+    )
+    reached = math.sqrt(1.0 + epsilon) * queue_size(epsilon, scale, started) / started
+    claim = ""
+    if reached < 1.0:
+        claim = (
+            f"With probability at least {1 - zeta:g}, it is (epsilon, delta)-optimal for"
+            f" epsilon = {epsilon:g} and delta = {reached:.3g}."
+        )
+    return Outcome(
+        trajectory=tuple((float(at), int(index)) for at, index in changes[:used]),
+        charged=float(spent.sum()),
+        steps=steps,
+        spent=spent,
+        stop=STOPS[stop],
+        claim=claim,
+        facts={"epsilon": epsilon, "delta": reached, "runs_of_answer": float(started)},
+    )
+
+
+STRUCTURED_PROCRASTINATION = Method(
+    name="sp",
+    title="Structured Procrastination",
+    run=solve,
+    charges="restart",
+    guarantee="(epsilon, delta)-optimal with probability 1 - zeta, anytime in delta",
+    stops="when the delta that was asked for is reached",
+    defaults={"epsilon": 0.2, "delta": 0.2, "zeta": 0.1},
+    grid={"epsilon": GRID_EPSILONS, "delta": GRID_DELTAS},
+    anytime=True,
+)
