@@ -15,7 +15,8 @@ from typing import Annotated
 
 import typer
 
-import cunctator.cli.demo  # these make the commands
+import cunctator.cli.compare  # these make the commands
+import cunctator.cli.demo
 import cunctator.cli.importing
 import cunctator.cli.recorded
 import cunctator.cli.studies  # noqa: F401
@@ -26,7 +27,7 @@ __all__ = ["main"]
 
 ORDER = [
     *("demo", "init", "import", "check", "run", "resume", "status", "validate"),
-    *("measure", "simulate"),
+    *("measure", "simulate", "compare"),
 ]
 """Of the commands in the help: as people come to need them."""
 

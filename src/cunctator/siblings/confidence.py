@@ -42,4 +42,5 @@ PROCRASTINATION_WITH_CONFIDENCE = Method(
     stops="at the budget, or when the answer is proved optimal on a finite set",
     defaults={"profile": DEFAULT, "confidence": 0.95},
     anytime=True,
+    ends=False,
 )

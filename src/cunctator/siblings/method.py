@@ -37,6 +37,8 @@ class Method:
     """The paper's values of those settings that a user has to choose; all combinations are run."""
     anytime: bool = False
     """Whether it has an answer before it ends."""
+    ends: bool = True
+    """Whether it ends by itself, whatever the stream; else it needs a budget."""
     needs_parameters: bool = False
     """Whether configurations must be named by their parameters' values."""
 

@@ -1,0 +1,174 @@
+"""`compare`: SPC beside other procedures, on recorded runtimes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from cunctator.cli.common import INTERRUPTED, JsonFile, app, check_writable, readable_errors, save
+from cunctator.errors import InvalidSetting
+from cunctator.units import format_duration, parse_duration
+
+if TYPE_CHECKING:
+    from cunctator.comparison.running import Comparison
+    from cunctator.comparison.running import Progress as Now
+
+DEFAULT_METHODS = "spc,sp,lb"
+Words = Annotated[str | None, typer.Option(help="Instead of the paper's grid, e.g. 0.1,0.3.")]
+
+
+@app.command()
+def compare(
+    table: Annotated[Path, typer.Argument(help="Recorded runtimes, or minisat: those that ship.")],
+    methods: Annotated[
+        str, typer.Option(help="Names with commas between them; see docs/siblings.md.")
+    ] = DEFAULT_METHODS,
+    out: Annotated[
+        Path, typer.Option(help="Folder of results; the same command goes on with them.")
+    ] = Path("comparison"),
+    seeds: Annotated[int, typer.Option(min=1, help="Orders of the instances to try.")] = 3,
+    first_cap: Annotated[str, typer.Option(help="Shortest cap, e.g. 100ms.")] = "100ms",
+    cutoff: Annotated[str | None, typer.Option(help="Longest cap; default: the table's.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="For each job; default: ten whole tables, or none.")
+    ] = None,
+    resample: Annotated[
+        bool, typer.Option("--resample", help="Draw instances with replacement, without end.")
+    ] = False,
+    epsilon: Words = None,
+    delta: Words = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
+    configuration: Annotated[
+        int | None, typer.Option(min=0, help="Whose lower bound is drawn; default: the best.")
+    ] = None,
+    formats: Annotated[str, typer.Option(help="Of figures: png, svg, pdf; or none.")] = "png",
+    json_file: JsonFile = None,
+) -> None:
+    """Compare SPC with other procedures on recorded runtimes."""
+    with readable_errors():
+        from cunctator.comparison.files import as_data, write_files
+        from cunctator.comparison.running import make_conditions, run_comparison
+        from cunctator.comparison.words import sentences, terminal_table
+        from cunctator.formats.load import load_table
+        from cunctator.scenario.models import cpus
+        from cunctator.siblings.registry import check_methods
+
+        check_writable(json_file)
+        names = check_methods([name.strip() for name in methods.split(",")])
+        endings = _check_figures(formats)
+        recorded = load_table(table)
+        _check_configuration(configuration, len(recorded.configurations))
+        conditions = make_conditions(
+            recorded,
+            parse_duration(first_cap, "--first-cap"),
+            None if cutoff is None else parse_duration(cutoff, "--cutoff"),
+            None if budget is None else parse_duration(budget, "--budget"),
+            resample,
+        )
+        grid = {"epsilon": _numbers("--epsilon", epsilon), "delta": _numbers("--delta", delta)}
+        with _progress_display() as update:
+            comparison = run_comparison(
+                recorded,
+                conditions,
+                names,
+                out,
+                seeds=seeds,
+                grid={name: values for name, values in grid.items() if values},
+                workers=workers or cpus(),
+                progress=update,
+            )
+        write_files(comparison, out)
+        if endings:
+            _draw(comparison, configuration, out, endings)
+        save(as_data(comparison), json_file)
+        console = Console()
+        console.print(terminal_table(comparison))
+        for sentence in sentences(comparison):
+            console.print(sentence, markup=False, highlight=False)
+        console.print(f"Everything is in {out}", markup=False, highlight=False)
+        if all("error" in record for record in comparison.records):
+            raise typer.Exit(1)
+
+
+@contextmanager
+def _progress_display() -> Iterator[Any]:
+    """A bar if somebody is looking; Ctrl-C says how to go on."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("comparing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+    )
+    last: list[Now] = []
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def update(now: Now) -> None:
+            last[:] = [now]
+            bar.update(task, completed=now.done, total=now.total, description=_time_left(now))
+
+        try:
+            yield update
+        except KeyboardInterrupt:
+            bar.stop()
+            done = f"{last[0].done:,} of {last[0].total:,} jobs are recorded; " if last else ""
+            typer.echo(f"cunctator: {done}the same command goes on", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def _time_left(now: Now) -> str:
+    if now.left is None:
+        return ""
+    return f"{'at least' if now.is_least else 'about'} {format_duration(round(now.left))} left"
+
+
+def _draw(comparison: Comparison, configuration: int | None, out: Path, endings: list[str]) -> None:
+    from cunctator.comparison.summary import true_means
+    from cunctator.report.comparison_figures import answers_figure, excess_figure, spent_figure
+    from cunctator.report.style import save_figure
+    from cunctator.report.table_figures import bound_figure, variation_figure
+
+    table, conditions = comparison.table, comparison.conditions
+    if any(record.get("trajectory") for record in comparison.records):
+        save_figure(answers_figure(comparison), out / "answers", endings)
+        save_figure(excess_figure(comparison), out / "excess", endings)
+        save_figure(spent_figure(comparison), out / "spent", endings)
+    best = int(true_means(comparison).argmin())
+    index = best if configuration is None else configuration
+    save_figure(bound_figure(table, conditions, index), out / "bound", endings)
+    save_figure(variation_figure(table, conditions), out / "variation", endings)
+
+
+def _check_figures(text: str) -> list[str]:
+    if text == "none":
+        return []
+    from cunctator.report.style import check_formats
+
+    return check_formats([name.strip() for name in text.split(",")])
+
+
+def _check_configuration(index: int | None, count: int) -> None:
+    if index is not None and index >= count:
+        expected = f"expected less than {count}, the number of configurations"
+        raise InvalidSetting("--configuration", index, expected)
+
+
+def _numbers(option: str, text: str | None) -> tuple[float, ...]:
+    """Shares between 0 and 1; none if nothing is given."""
+    if text is None:
+        return ()
+    try:
+        numbers = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        numbers = (0.0,)
+    if not all(0 < number < 1 for number in numbers):
+        expected = "expected numbers between 0 and 1 with commas between them, e.g. 0.1,0.3"
+        raise InvalidSetting(option, text, expected)
+    return numbers

@@ -1,0 +1,1 @@
+"""Many methods on one table: which runs there are, making them, keeping and reading results."""

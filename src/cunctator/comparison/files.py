@@ -1,0 +1,110 @@
+"""A comparison as files: every job as CSV and JSON, the summary as Markdown and JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cunctator.comparison.running import Comparison
+from cunctator.comparison.summary import SHARES, excess, settled, summary_lines, true_means
+from cunctator.comparison.words import markdown_table, sentences
+from cunctator.errors import StudyProblem
+
+COLUMNS = (
+    "method",
+    "epsilon",
+    "delta",
+    "seed",
+    "answer",
+    "configuration",
+    "mean",
+    "excess",
+    "first_answer",
+    *(f"within_{share:.0%}" for share in SHARES),
+    "charged",
+    "steps",
+    "seconds",
+    "stop",
+    "claim",
+    "error",
+)
+
+
+def write_files(comparison: Comparison, folder: Path) -> list[Path]:
+    """Write all of them; files that exist are replaced whole."""
+    texts = {
+        "results.json": json.dumps(as_data(comparison), indent=1) + "\n",
+        "summary.md": _markdown(comparison),
+    }
+    paths = []
+    try:
+        with (part := folder / f".results.{os.getpid()}").open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(job_rows(comparison))
+        paths.append(part.replace(folder / "results.csv"))
+        for name, text in texts.items():
+            part = folder / f".{name}.{os.getpid()}"
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+            paths.append(part.replace(folder / name))
+    except OSError as error:
+        fix = "make room, then compare again: what was recorded is kept"
+        raise StudyProblem(folder, f"cannot be written ({error.strerror})", fix) from None
+    return paths
+
+
+def job_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row a job; what it lacks is empty."""
+    means = true_means(comparison)
+    rows = []
+    for record in comparison.records:
+        trajectory = record.get("trajectory") or []
+        row = {name: record.get(name, "") for name in COLUMNS}
+        row |= {name: record["settings"].get(name, "") for name in ("epsilon", "delta")}
+        if trajectory:
+            answer = int(trajectory[-1][1])
+            row |= {"answer": answer, "mean": float(means[answer])}
+            name = comparison.table.configurations[answer]
+            row["configuration"] = name.encode(errors="backslashreplace").decode()
+            row |= {"excess": excess(trajectory, means), "first_answer": trajectory[0][0]}
+            for share in SHARES:
+                since = settled(trajectory, means, share)
+                row[f"within_{share:.0%}"] = since if math.isfinite(since) else ""
+        rows.append(row)
+    return rows
+
+
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """Everything, for JSON."""
+    table = comparison.table
+    return {
+        "table": {
+            "source": table.source,
+            "configurations": len(table.configurations),
+            "instances": len(table.instances),
+            "means": true_means(comparison).tolist(),
+        },
+        "conditions": asdict(comparison.conditions),
+        "summary": [_finite(asdict(line)) for line in summary_lines(comparison)],
+        "sentences": sentences(comparison),
+        "jobs": comparison.records,
+    }
+
+
+def _finite(data: Any) -> Any:
+    """JSON has no infinity: what was never reached is null."""
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _markdown(comparison: Comparison) -> str:
+    said = "\n".join(f"- {sentence}" for sentence in sentences(comparison))
+    return f"{markdown_table(comparison)}\n\n{said}\n"

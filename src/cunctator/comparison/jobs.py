@@ -1,0 +1,116 @@
+"""What there is to do in a comparison: a method, its settings, a seed; and under which conditions.
+
+A job's result is a function of the table, the conditions and the job alone, so results may be
+made in any order, by any process, and kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cunctator.errors import CunctatorError
+from cunctator.siblings.method import Method
+from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.registry import METHODS
+from cunctator.target.table import Table
+
+Record = dict[str, Any]
+"""A job and what came of it, as JSON has it."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is the same for all methods of a comparison."""
+
+    first_cap: float
+    cutoff: float
+    budget: float | None
+    """Seconds; None: none for methods that end by themselves, `endless_budget` for the others."""
+    endless_budget: float
+    resample: bool
+
+    def budget_of(self, method: Method) -> float:
+        """Seconds that a method may charge."""
+        if self.budget is not None:
+            return self.budget
+        return math.inf if method.ends else self.endless_budget
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method, with settings and a seed."""
+
+    method: str
+    settings: tuple[tuple[str, float | str], ...]
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Tells it from all others."""
+        return json.dumps([self.method, self.settings, self.seed])
+
+    @property
+    def effort(self) -> float:
+        """About how long it takes, compared with others of the same method.
+
+        Samples that are large enough for (epsilon, delta) grow with 1 / (epsilon^2 delta).
+        """
+        given = dict(self.settings)
+        epsilon, delta = given.get("epsilon", 1.0), given.get("delta", 1.0)
+        assert isinstance(epsilon, float) and isinstance(delta, float)
+        return 1.0 / (epsilon**2 * delta)
+
+
+def make_jobs(methods: Iterable[str], seeds: int, grid: Mapping[str, Sequence[float]]) -> list[Job]:
+    """All jobs, the longest first; `grid` replaces the paper's values of a setting."""
+    jobs: list[Job] = []
+    for name in methods:
+        own = {key: tuple(grid.get(key, values)) for key, values in METHODS[name].grid.items()}
+        for values in itertools.product(*own.values()):
+            settings = tuple(zip(own, values, strict=True))
+            jobs.extend(Job(name, settings, seed) for seed in range(seeds))
+    return sorted(jobs, key=lambda job: -job.effort)
+
+
+def run_job(problem: Problem, job: Job) -> Record:
+    """Make it; whatever goes wrong is in the record."""
+    method = METHODS[job.method]
+    record: Record = {"method": job.method, "settings": dict(job.settings), "seed": job.seed}
+    begun = time.perf_counter()
+    try:
+        outcome = method.solve(problem, **dict(job.settings))
+        record |= _as_data(outcome)
+    except CunctatorError as error:
+        record |= {"error": str(error)}
+    except Exception as error:  # one method's failure must not lose the others' results
+        record |= {"error": f"it failed ({type(error).__name__}: {error}); please report this"}
+    return record | {"seconds": time.perf_counter() - begun}
+
+
+def _as_data(outcome: Outcome) -> Record:
+    numbers = [outcome.charged, *outcome.spent, *(at for at, _ in outcome.trajectory)]
+    if not all(math.isfinite(number) for number in numbers):
+        return {"error": "its result is not finite; please report this"}
+    return {
+        "trajectory": [list(change) for change in outcome.trajectory],
+        "charged": outcome.charged,
+        "steps": outcome.steps,
+        "spent": outcome.spent.tolist(),
+        "stop": outcome.stop,
+        "claim": outcome.claim,
+        "facts": {name: float(value) for name, value in outcome.facts.items()},
+    }
+
+
+def problem_of(table: Table, conditions: Conditions, job: Job) -> Problem:
+    """What the job's method is given."""
+    budget = conditions.budget_of(METHODS[job.method])
+    return Problem(
+        table, conditions.first_cap, conditions.cutoff, budget, job.seed, conditions.resample
+    )

@@ -1,0 +1,127 @@
+"""A comparison from beginning to end: what is known already is read, the rest is made and kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cunctator.comparison.jobs import Conditions, Job, Record, make_jobs
+from cunctator.comparison.kept import kept_in
+from cunctator.comparison.processes import completed
+from cunctator.errors import InvalidSetting
+from cunctator.siblings.registry import METHODS
+from cunctator.siblings.table_space import read_parameters
+from cunctator.target.table import Table
+
+WHOLE_TABLES = 10.0
+"""Budget of methods that never end, as a multiple of what running the whole table once costs."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a comparison is."""
+
+    done: int
+    total: int
+    left: float | None
+    """Seconds, by what jobs of the same methods took; None before any is known."""
+    is_least: bool
+    """Whether it may take longer: some method has not finished a job yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A table, the conditions, and a record for each job."""
+
+    table: Table
+    conditions: Conditions
+    records: list[Record]
+
+
+def make_conditions(
+    table: Table,
+    first_cap: float,
+    cutoff: float | None = None,
+    budget: float | None = None,
+    resample: bool = False,
+) -> Conditions:
+    """What is the same for all methods, with defaults from the table."""
+    longest = float(table.runtimes.max())
+    if cutoff is None:
+        cutoff = table.cutoff or longest
+    elif table.cutoff is not None and cutoff > table.cutoff:
+        expected = f"the table was recorded with a cutoff of {table.cutoff:g} seconds; give less"
+        raise InvalidSetting("cutoff", cutoff, expected)
+    if not 0 < first_cap <= cutoff:
+        expected = f"expected more than 0 and at most the cutoff of {cutoff:g} s"
+        raise InvalidSetting("first_cap", first_cap, expected)
+    if budget is not None and not budget > 0:
+        raise InvalidSetting("budget", budget, "expected a positive number of seconds")
+    whole = float(table.runtimes.clip(max=cutoff).sum())
+    return Conditions(first_cap, cutoff, budget, WHOLE_TABLES * whole, resample)
+
+
+def run_comparison(
+    table: Table,
+    conditions: Conditions,
+    methods: Sequence[str],
+    folder: Path,
+    *,
+    seeds: int,
+    grid: Mapping[str, Sequence[float]],
+    workers: int,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Comparison:
+    """Make all jobs that have not been made yet; records are in the order of the methods."""
+    for name in methods:
+        if METHODS[name].needs_parameters:
+            read_parameters(table)  # complains if it cannot
+    jobs = make_jobs(methods, seeds, grid)
+    with kept_in(folder, table, conditions) as kept:
+        missing = [job for job in jobs if job.key not in kept.records]
+        clock = _Clock(missing, workers)
+        progress(clock.now(len(jobs)))
+        for job, record in completed(table, conditions, missing, workers):
+            kept.add(job, record)
+            clock.note(job, record)
+            progress(clock.now(len(jobs)))
+        jobs.sort(key=lambda job: _place(methods, job))
+        records = [kept.records[job.key] for job in jobs]
+    return Comparison(table, conditions, records)
+
+
+def _place(methods: Sequence[str], job: Job) -> tuple[object, ...]:
+    numbers = tuple(value for _, value in job.settings)
+    return (methods.index(job.method), numbers, job.seed)
+
+
+class _Clock:
+    """How long the rest will take: effort left, at the pace of the same method so far."""
+
+    def __init__(self, missing: Sequence[Job], workers: int) -> None:
+        self._left: dict[str, float] = {}
+        self._jobs_left = len(missing)
+        for job in missing:
+            self._left[job.method] = self._left.get(job.method, 0.0) + job.effort
+        self._seconds: dict[str, float] = {}
+        self._efforts: dict[str, float] = {}
+        self._workers = max(1, min(workers, len(missing)))
+        self.begun = time.monotonic()
+
+    def note(self, job: Job, record: Record) -> None:
+        """A job is done."""
+        self._jobs_left -= 1
+        self._left[job.method] -= job.effort
+        self._efforts[job.method] = self._efforts.get(job.method, 0.0) + job.effort
+        self._seconds[job.method] = self._seconds.get(job.method, 0.0) + record["seconds"]
+
+    def now(self, total: int) -> Progress:
+        """How far it is."""
+        known = [name for name in self._left if name in self._efforts]
+        pace = {name: self._seconds[name] / self._efforts[name] for name in known}
+        left = sum(self._left[name] * pace[name] for name in known) / self._workers
+        unknown = any(name not in pace and effort > 0 for name, effort in self._left.items())
+        done = total - self._jobs_left
+        return Progress(done, total, left if known or not self._left else None, unknown)

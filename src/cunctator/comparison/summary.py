@@ -1,0 +1,144 @@
+"""Who reached what when: the figures behind the table, the words and the pictures.
+
+An answer is judged by its true mean over the table, cut off at the cutoff, against the best of
+the table. It has *settled* within 5% at the charged time from which on it was never worse. For a
+method that answers once, that is when it returned.
+
+Methods that must be told epsilon and delta are shown three times: at the pair that was quickest to
+settle in hindsight, at the median pair, and how many pairs settled at all. Nobody knows the best
+pair in advance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.comparison.jobs import Record
+from cunctator.comparison.running import Comparison
+from cunctator.siblings.registry import METHODS
+
+SHARES = (0.05, 0.01)
+"""How much worse than the best an answer may be."""
+
+
+def true_means(comparison: Comparison) -> NDArray[np.float64]:
+    """Of each configuration over the whole table, cut off at the cutoff."""
+    cutoff = comparison.conditions.cutoff
+    means: NDArray[np.float64] = comparison.table.runtimes.clip(max=cutoff).mean(axis=1)
+    return means
+
+
+def excess(trajectory: Sequence[Sequence[float]], means: NDArray[np.float64]) -> float:
+    """How much slower than the best the last answer is; infinite without one."""
+    if not trajectory:
+        return math.inf
+    return float(means[int(trajectory[-1][1])] / means.min()) - 1.0
+
+
+def settled(
+    trajectory: Sequence[Sequence[float]], means: NDArray[np.float64], share: float
+) -> float:
+    """Charged time from which on the answer is within a share of the best; infinite if never."""
+    limit, since = (1.0 + share) * float(means.min()), math.inf
+    for charged, index in trajectory:
+        since = math.inf if means[int(index)] > limit else min(since, charged)
+    return since
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method at one pair, or at the median one: medians over the seeds."""
+
+    method: str
+    title: str
+    settings: str
+    first: float
+    """Charged seconds until there was an answer."""
+    settled: tuple[float, ...]
+    """Charged seconds until it had settled, for each of SHARES."""
+    ended: float
+    """Charged seconds in all."""
+    excess: float
+    """Of the last answer."""
+    good: tuple[int, ...]
+    """Jobs whose last answer was good, for each of SHARES."""
+    jobs: int
+
+
+def summary_lines(comparison: Comparison) -> list[Line]:
+    """One line for methods without a grid, two for the others."""
+    means = true_means(comparison)
+    lines: list[Line] = []
+    for name in dict.fromkeys(record["method"] for record in comparison.records):
+        records = [r for r in comparison.records if r["method"] == name and "error" not in r]
+        if not records:
+            continue
+        groups: dict[str, list[Record]] = {}
+        for record in records:
+            groups.setdefault(_words(record["settings"]), []).append(record)
+        found = [_line(name, settings, group, means) for settings, group in groups.items()]
+        if len(found) == 1:
+            lines.extend(found)
+            continue
+        lines.append(min(found, key=lambda line: (line.settled[0], line.ended)))
+        lines.append(_median(name, found))
+    return lines
+
+
+def _words(settings: dict[str, object]) -> str:
+    return ", ".join(f"{value:g}" for value in settings.values())
+
+
+def _line(name: str, settings: str, group: list[Record], means: NDArray[np.float64]) -> Line:
+    trajectories = [record["trajectory"] for record in group]
+    times = [tuple(settled(one, means, share) for share in SHARES) for one in trajectories]
+    return Line(
+        method=name,
+        title=METHODS[name].title,
+        settings=settings,
+        first=_middle(one[0][0] if one else math.inf for one in trajectories),
+        settled=tuple(_middle(column) for column in zip(*times, strict=True)),
+        ended=_middle(record["charged"] for record in group),
+        excess=_middle(excess(one, means) for one in trajectories),
+        good=tuple(sum(map(math.isfinite, column)) for column in zip(*times, strict=True)),
+        jobs=len(group),
+    )
+
+
+def _median(name: str, found: list[Line]) -> Line:
+    """The median pair, of each number by itself."""
+    return Line(
+        method=name,
+        title=METHODS[name].title,
+        settings=f"median of {len(found)} pairs",
+        first=_middle(line.first for line in found),
+        settled=tuple(_middle(line.settled[k] for line in found) for k in range(len(SHARES))),
+        ended=_middle(line.ended for line in found),
+        excess=_middle(line.excess for line in found),
+        good=tuple(sum(line.good[k] for line in found) for k in range(len(SHARES))),
+        jobs=sum(line.jobs for line in found),
+    )
+
+
+def _middle(numbers: Iterable[float]) -> float:
+    """The upper median: of two, the larger, so that infinity is not averaged."""
+    ordered = sorted(numbers)
+    return ordered[len(ordered) // 2]
+
+
+def problems(comparison: Comparison) -> list[str]:
+    """Why jobs gave nothing: each reason once, with the number of jobs."""
+    found: dict[str, list[str]] = {}
+    for record in comparison.records:
+        if "error" in record:
+            found.setdefault(record["method"], []).append(record["error"])
+    lines = []
+    for name, errors in found.items():
+        total = sum(record["method"] == name for record in comparison.records)
+        lines.append(f"{METHODS[name].title}: {len(errors)} of {total} jobs failed: {errors[0]}")
+    return lines

@@ -1,0 +1,214 @@
+"""The pictures of a comparison: the paper's Figure 2, excess with bands, where the time went."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+
+from cunctator.comparison.jobs import Record
+from cunctator.comparison.running import Comparison
+from cunctator.comparison.summary import settled, true_means
+from cunctator.report.style import COLOURS, new_figure, time_axis, time_ticks
+from cunctator.siblings.registry import METHODS
+from cunctator.units import format_duration
+
+POINTS = 400
+"""Of a curve, evenly spaced in the logarithm of the time."""
+
+SMALLEST_MARK, LARGEST_MARK = 12.0, 130.0
+"""Areas of the marks of epsilon 0 and 1."""
+
+PALEST = 0.25
+"""How much of its colour a mark of delta 0 has."""
+
+CLOSE = 0.05
+
+
+def answers_figure(comparison: Comparison) -> Figure:
+    """Figure 2: mean runtime of the answer against charged time.
+
+    Methods that are told nothing are lines, medians over the seeds; the others are one mark for
+    each pair and seed, larger for larger epsilon and darker for larger delta.
+    """
+    means = true_means(comparison)
+    figure, panel = new_figure(7.5, 4.8)
+    handles = []
+    for name, records in _by_method(comparison):
+        colour = COLOURS[name]
+        if METHODS[name].grid:
+            _marks(panel, records, means, colour)
+            handles.append(_mark(METHODS[name].title, colour))
+        else:
+            times, curves = _curves(records, means)
+            panel.plot(times, _median(curves), color=colour, linewidth=2, zorder=3)
+            handles.append(Line2D([], [], label=METHODS[name].title, color=colour, linewidth=2))
+    panel.axhline(means.min(), color="black", linewidth=0.8, linestyle=":")
+    handles.append(Line2D([], [], label="the best", color="black", linewidth=0.8, linestyle=":"))
+    time_axis(panel)
+    _runtime_axis(panel)
+    panel.set_ylabel("mean runtime of the answer")
+    first = panel.legend(handles=handles, frameon=False, loc="upper right")
+    if any(METHODS[name].grid for name, _ in _by_method(comparison)):
+        panel.add_artist(first)
+        panel.legend(handles=_key(), frameon=False, loc="center right", fontsize=8)
+    return figure
+
+
+def excess_figure(comparison: Comparison) -> Figure:
+    """How much slower than the best the answer is, against charged time.
+
+    Lines are medians over the seeds, bands the middle half. A method with a grid is shown at the
+    pair that was quickest to settle, in hindsight; one that answers once is a mark for each seed.
+    """
+    means = true_means(comparison)
+    figure, panel = new_figure(7.5, 4.8)
+    for name, records in _by_method(comparison):
+        some, title, colour = records, METHODS[name].title, COLOURS[name]
+        if METHODS[name].grid:
+            some = quickest_pair(records, means)
+            pair = some[0]["settings"]
+            title += f" (epsilon {pair['epsilon']:g}, delta {pair['delta']:g})"
+        times, curves = _curves(some, means)
+        shares = 100.0 * (curves / means.min() - 1.0)
+        if shares.size == 0:
+            continue
+        if not METHODS[name].anytime:
+            _returns(panel, some, means, colour, title)
+            continue
+        panel.plot(times, _median(shares), color=colour, linewidth=1.8, label=title)
+        known = ~np.isnan(shares).any(axis=0)
+        low, high = np.quantile(shares[:, known], [0.25, 0.75], axis=0)
+        panel.fill_between(times[known], low, high, color=colour, alpha=0.15, linewidth=0)
+    panel.axhline(100 * CLOSE, color="black", linewidth=0.8, linestyle=":")
+    time_axis(panel)
+    panel.set_yscale("symlog", linthresh=1.0)
+    panel.set_ylim(bottom=0.0)
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}%"))
+    panel.set_ylabel("excess over the best")
+    panel.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _returns(
+    panel: Axes, records: list[Record], means: NDArray[np.float64], colour: str, title: str
+) -> None:
+    """A mark where a method returned, and how good its answer is from then on."""
+    for place, record in enumerate(records):
+        charged, index = record["trajectory"][-1]
+        share = 100.0 * (means[int(index)] / means.min() - 1.0)
+        label = None if place else title
+        panel.plot([charged], [share], "o", label=label, color=colour, clip_on=False, zorder=4)
+
+
+def spent_figure(comparison: Comparison) -> Figure:
+    """What was charged for each configuration, the best on the left; one job of each method."""
+    means = true_means(comparison)
+    order = np.argsort(means, kind="stable")
+    figure, panel = new_figure(7.5, 4.8)
+    ranks = np.arange(1, means.size + 1)
+    style = "o-" if means.size <= 30 else "."
+    for name, records in _by_method(comparison):
+        some = quickest_pair(records, means) if METHODS[name].grid else records
+        spent = np.array(some[0]["spent"])[order]
+        shown = np.where(spent > 0, spent, np.nan)
+        title = f"{METHODS[name].title}, {format_duration(spent.sum())} in all"
+        panel.plot(ranks, shown, style, color=COLOURS[name], label=title, markersize=4)
+    panel.set_yscale("log")
+    time_ticks(panel.yaxis)
+    panel.set_ylabel("charged time")
+    panel.set_xlabel("configurations, from the best to the worst")
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def quickest_pair(records: list[Record], means: NDArray[np.float64]) -> list[Record]:
+    """The records of the pair whose median time to settle is least; of those that end, if none."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(str(record["settings"]), []).append(record)
+
+    def quickness(group: list[Record]) -> tuple[float, float]:
+        times = sorted(settled(record["trajectory"], means, CLOSE) for record in group)
+        return times[len(times) // 2], sum(record["charged"] for record in group) / len(group)
+
+    return min(groups.values(), key=quickness)
+
+
+def _by_method(comparison: Comparison) -> list[tuple[str, list[Record]]]:
+    """Records that have an answer, by method."""
+    found: dict[str, list[Record]] = {}
+    for record in comparison.records:
+        if record.get("trajectory"):
+            found.setdefault(record["method"], []).append(record)
+    return list(found.items())
+
+
+def _curves(
+    records: list[Record], means: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times, and for each record the mean of its answer then; NaN before it has one."""
+    firsts = [record["trajectory"][0][0] for record in records]
+    lasts = [max(record["charged"], record["trajectory"][-1][0]) for record in records]
+    begin, end = max(min(firsts), 1e-9), max(lasts)
+    times = np.geomspace(begin, max(end, begin * 1.0001), POINTS)
+    curves = np.full((len(records), POINTS), np.nan)
+    for place, record in enumerate(records):
+        at = np.array([charged for charged, _ in record["trajectory"]])
+        which = np.searchsorted(at, times * (1 + 1e-12), side="right") - 1
+        answers = means[np.array([int(index) for _, index in record["trajectory"]])]
+        curves[place] = np.where(which >= 0, answers[np.maximum(which, 0)], np.nan)
+    return times, curves
+
+
+def _median(curves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Over the seeds, from when all have an answer."""
+    middle: NDArray[np.float64] = np.median(curves, axis=0)
+    return middle
+
+
+def _marks(panel: Axes, records: Iterable[Record], means: NDArray[np.float64], colour: str) -> None:
+    base = np.array(to_rgb(colour))
+    for record in records:
+        charged, index = record["trajectory"][-1]
+        epsilon, delta = record["settings"]["epsilon"], record["settings"]["delta"]
+        own = PALEST + (1 - PALEST) * min(1.0, 2 * delta)
+        tint = 1 - own * (1 - base)
+        at = max(charged, record["charged"])
+        size = SMALLEST_MARK + (LARGEST_MARK - SMALLEST_MARK) * epsilon
+        panel.scatter(
+            [at], [means[int(index)]], s=size, color=[tint], edgecolor="white", linewidth=0.4
+        )
+
+
+def _key() -> list[Line2D]:
+    """What size and shade mean."""
+    marks = []
+    for epsilon in (0.1, 0.5, 0.9):
+        size = math.sqrt(SMALLEST_MARK + (LARGEST_MARK - SMALLEST_MARK) * epsilon)
+        marks.append(_mark(f"epsilon {epsilon:g}", "#777777", size))
+    for delta in (0.1, 0.3, 0.5):
+        shade = 1 - (PALEST + (1 - PALEST) * min(1.0, 2 * delta)) * 0.75
+        marks.append(_mark(f"delta {delta:g}", (shade, shade, shade)))
+    return marks
+
+
+def _mark(label: str, colour: str | tuple[float, float, float], size: float = 7.0) -> Line2D:
+    return Line2D([], [], label=label, marker="o", linestyle="", color=colour, markersize=size)
+
+
+def _runtime_axis(panel: Axes) -> None:
+    low, high = panel.get_ylim()
+    if low > 0 and high / low > 3:
+        panel.set_yscale("log")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.yaxis.set_minor_locator(NullLocator())
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: format_duration(seconds)))

@@ -1,0 +1,105 @@
+"""How all pictures look, and how they are saved: the same data make the same file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from cunctator.errors import InvalidSetting, MissingExtra, StudyProblem
+
+try:
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+except ImportError:
+    raise MissingExtra("figures", "matplotlib", "figures") from None
+
+from cunctator.units import format_duration
+
+FORMATS = ("png", "svg", "pdf")
+
+COLOURS = {
+    "spc": "#0b6e4f",
+    "sp": "#1f6fb4",
+    "lb": "#c1272d",
+    "cr": "#c47f17",
+    "icar": "#8c564b",
+    "up": "#7d5ba6",
+    "oup": "#a64ca6",
+    "coup": "#d16ba5",
+    "ac-band": "#5b7553",
+    "sh": "#4f9da6",
+    "hyperband": "#2f4b7c",
+    "uniform": "#6b6b6b",
+    "paramils": "#b8860b",
+    "gga": "#9c5221",
+}
+"""Of methods, by name: a method looks the same in all pictures."""
+
+
+def new_figure(width: float = 7.0, height: float = 4.5) -> tuple[Figure, Axes]:
+    """A picture with one panel."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panel = figure.subplots()
+    tidy(panel)
+    return figure, panel
+
+
+def tidy(panel: Axes) -> None:
+    """Take away what says nothing."""
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.grid(alpha=0.25)
+
+
+ROUND_TIMES = (
+    *(10.0**power for power in range(-6, 2)),
+    *(60.0, 600.0, 3600.0, 36_000.0),
+    *(86_400.0 * 4 * 10**power for power in range(6)),
+)
+"""Seconds that read well: 1 ms, 10 s, 1 min, 10 h, 40 d."""
+
+
+def time_ticks(axis: Axis) -> None:
+    """Ticks of a logarithmic axis of times, at round numbers of some unit."""
+    axis.set_major_locator(FixedLocator(ROUND_TIMES))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda seconds, _: _round_words(seconds)))
+
+
+def _round_words(seconds: float) -> str:
+    return "1 min" if seconds == 60.0 else "1 h" if seconds == 3600.0 else format_duration(seconds)
+
+
+def time_axis(panel: Axes, label: str = "charged time") -> None:
+    """A logarithmic axis of times, labelled with units."""
+    panel.set_xscale("log")
+    time_ticks(panel.xaxis)
+    panel.set_xlabel(label)
+
+
+def check_formats(names: Sequence[str]) -> list[str]:
+    """Complain about formats that are unknown."""
+    for name in names:
+        if name not in FORMATS:
+            raise InvalidSetting("--formats", name, f"expected some of {', '.join(FORMATS)}")
+    return list(names)
+
+
+def save_figure(figure: Figure, to: Path, formats: Sequence[str]) -> None:
+    """Save a picture in several formats; files that exist are replaced whole."""
+    mpl.rcParams["svg.hashsalt"] = "cunctator"
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": None}
+    for ending in formats:
+        path = to.with_suffix(f".{ending}")
+        part = path.with_name(f".{os.getpid()}.{path.name}")
+        try:
+            figure.savefig(part, dpi=150, format=ending, metadata=undated[ending])
+            part.replace(path)
+        except OSError as error:
+            problem = f"cannot be written ({error.strerror})"
+            raise StudyProblem(path, problem, "make room, or give another --out") from None
+        finally:
+            part.unlink(missing_ok=True)

@@ -1,0 +1,203 @@
+"""Comparisons: jobs on several processes, kept as they come in, whatever happens to them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cunctator.comparison.jobs import Conditions, Job, make_jobs, problem_of, run_job
+from cunctator.comparison.kept import NAME
+from cunctator.comparison.processes import completed
+from cunctator.comparison.running import make_conditions, run_comparison
+from cunctator.errors import InvalidSetting, StudyProblem
+from cunctator.siblings.method import Method
+from cunctator.siblings.problem import Outcome
+from cunctator.siblings.registry import METHODS, check_methods
+from cunctator.target.table import make_table
+
+PAIR = {"epsilon": (0.5,), "delta": (0.5,)}
+
+
+def table_of(configurations=4, instances=40, cutoff=10.0):
+    random = np.random.default_rng(3)
+    means = np.linspace(0.2, 2.0, configurations)[:, None]
+    runtimes = means * random.lognormal(-0.5, 1.0, (configurations, instances))
+    return make_table(np.clip(runtimes, 0.01, cutoff), cutoff=cutoff)
+
+
+def compare(folder, methods=("spc", "sp"), table=None, grid=PAIR, **more):
+    table = table or table_of()
+    conditions = make_conditions(table, 0.05, resample=True)
+    return run_comparison(
+        table, conditions, list(methods), folder, **{"seeds": 2, "workers": 2, "grid": grid} | more
+    )
+
+
+def test_the_grids_are_the_papers():
+    assert len(make_jobs(["lb"], 1, {})) == 153 and len(make_jobs(["sp"], 1, {})) == 45
+    assert len(make_jobs(["spc", "lb"], 3, PAIR)) == 6
+    longest = make_jobs(["lb"], 1, {})[0]
+    assert dict(longest.settings) == {"epsilon": 0.1, "delta": 0.1}
+
+
+def test_conditions_come_from_the_table():
+    table = table_of(cutoff=5.0)
+    found = make_conditions(table, 0.1)
+    whole = 10 * table.runtimes.sum()
+    assert found == Conditions(0.1, 5.0, None, pytest.approx(whole), False)
+    assert found.budget_of(METHODS["spc"]) == pytest.approx(whole)
+    assert found.budget_of(METHODS["lb"]) == math.inf
+    assert make_conditions(table, 0.1, budget=3.0).budget_of(METHODS["lb"]) == 3.0
+    bare = make_table(table.runtimes)
+    assert make_conditions(bare, 0.1).cutoff == table.runtimes.max()
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"first_cap": 0.0}, "first_cap is 0.0; expected more than 0"),
+        ({"first_cap": 20.0}, "at most the cutoff of 10 s"),
+        ({"first_cap": 0.1, "cutoff": 11.0}, "recorded with a cutoff of 10 seconds"),
+        ({"first_cap": 0.1, "budget": -1.0}, "expected a positive number"),
+    ],
+)
+def test_conditions_that_make_no_sense(settings, problem):
+    with pytest.raises(InvalidSetting, match=problem):
+        make_conditions(table_of(), **settings)
+
+
+def test_methods_that_are_unknown_or_given_twice():
+    with pytest.raises(InvalidSetting, match="--methods is 'smac'; expected some of spc, sp, lb"):
+        check_methods(["spc", "smac"])
+    with pytest.raises(InvalidSetting, match="give each method once"):
+        check_methods(["spc", "lb", "spc"])
+
+
+def test_results_do_not_depend_on_who_made_them(tmp_path):
+    several = compare(tmp_path / "several")
+    table, conditions = table_of(), several.conditions
+    jobs = make_jobs(["spc", "sp"], 2, PAIR)
+    jobs.sort(key=lambda job: (job.method != "spc", job.seed))
+    alone = [run_job(problem_of(table, conditions, job), job) for job in jobs]
+    for one, other in zip(several.records, alone, strict=True):
+        assert {**one, "seconds": 0} == {**json.loads(json.dumps(other)), "seconds": 0}
+    assert [r["method"] for r in several.records] == ["spc", "spc", "sp", "sp"]
+
+
+def test_the_same_command_goes_on(tmp_path):
+    seen = []
+    first = compare(tmp_path, seeds=1)
+    again = compare(tmp_path, progress=seen.append)
+    assert [(p.done, p.total) for p in seen] == [(2, 4), (3, 4), (4, 4)]
+    assert [r for r in again.records if r["seed"] == 0] == first.records
+    compare(tmp_path, methods=["lb", "spc"])  # more methods may come later
+
+
+def test_a_line_that_was_not_finished_is_made_again(tmp_path):
+    whole = compare(tmp_path, methods=["sp"])
+    path = tmp_path / NAME
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
+    seen = []
+    again = compare(tmp_path, methods=["sp"], progress=seen.append)
+    assert seen[0].done == 1
+    assert [r["charged"] for r in again.records] == [r["charged"] for r in whole.records]
+
+
+def test_results_of_something_else_are_refused(tmp_path):
+    compare(tmp_path, methods=["sp"], seeds=1)
+    with pytest.raises(StudyProblem, match="begun with another table"):
+        compare(tmp_path, methods=["sp"], table=table_of(5))
+    (tmp_path / NAME).write_text("what is this?\n")
+    with pytest.raises(StudyProblem, match="damaged; remove the file"):
+        compare(tmp_path, methods=["sp"])
+    (tmp_path / "file").touch()
+    with pytest.raises(StudyProblem, match="cannot be used"):
+        compare(tmp_path / "file" / "folder", methods=["sp"])
+
+
+def test_two_at_once_are_one_too_many(tmp_path):
+    def other(_):
+        with pytest.raises(StudyProblem, match="another comparison is writing to it"):
+            compare(tmp_path, methods=["sp"])
+
+    compare(tmp_path, methods=["sp"], seeds=1, progress=other)
+
+
+def test_one_failure_does_not_lose_the_others(tmp_path):
+    table = table_of(instances=40)
+    conditions = make_conditions(table, 0.05)
+    found = run_comparison(
+        table, conditions, ["spc", "lb"], tmp_path, seeds=1, grid=PAIR, workers=2
+    )
+    ours, theirs = found.records
+    assert ours["stop"] == "proved optimal on this instance set"
+    assert "LeapsAndBounds needs" in theirs["error"] and "trajectory" not in theirs
+
+
+def broken(monkeypatch, run):
+    method = Method("broken", "Broken", run, "restart", "none", "never")
+    monkeypatch.setitem(METHODS, "broken", method)
+    table = table_of()
+    conditions = make_conditions(table, 0.05)
+    job = Job("broken", (), 0)
+    return run_job(problem_of(table, conditions, job), job)
+
+
+def test_what_a_method_does_wrong_is_in_its_record(monkeypatch):
+    def crash(problem):
+        raise ZeroDivisionError("oh")
+
+    assert "it failed (ZeroDivisionError: oh)" in broken(monkeypatch, crash)["error"]
+
+    def infinite(problem):
+        return Outcome(((math.nan, 0),), 1.0, 1, np.ones(4), "done")
+
+    assert "not finite" in broken(monkeypatch, infinite)["error"]
+
+
+def test_a_process_that_is_killed_costs_its_job_alone():
+    table = table_of(40, 400)
+    conditions = make_conditions(table, 0.05, resample=True)
+    jobs = [Job("sp", (("epsilon", 0.05), ("delta", 0.05)), seed) for seed in range(2)]
+    jobs.append(Job("sp", (("epsilon", 0.5), ("delta", 0.5)), 0))
+    begun = set(children())
+
+    def kill():
+        while len(now := set(children()) - begun) < 1:
+            time.sleep(0.01)
+        time.sleep(1.0)
+        os.kill(min(now), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = list(completed(table, conditions, jobs, 1))
+    killer.join()
+    errors = [record.get("error", "") for _, record in found]
+    assert sum("its process was killed" in error for error in errors) == 1
+    assert [job for job, _ in found] == jobs and not errors[-1]
+    assert set(children()) <= begun
+
+
+def children():
+    """Of this process, all threads."""
+    found = []
+    for path in Path("/proc/self/task").glob("*/children"):
+        found += map(int, path.read_text().split())
+    return [pid for pid in found if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def test_time_left_is_honest(tmp_path):
+    seen = []
+    compare(tmp_path, methods=["spc", "sp"], progress=seen.append, workers=1)
+    assert seen[0].left is None and seen[0].is_least
+    assert seen[-1].left == pytest.approx(0.0) and not seen[-1].is_least
+    assert any(now.is_least for now in seen[1:-1])

@@ -1,0 +1,118 @@
+"""Who reached what when: worked out by hand on records that were made up."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+
+from cunctator.comparison.files import as_data, write_files
+from cunctator.comparison.jobs import Conditions
+from cunctator.comparison.running import Comparison
+from cunctator.comparison.summary import excess, settled, summary_lines
+from cunctator.comparison.words import markdown_table, sentences, terminal_table
+from cunctator.errors import StudyProblem
+from cunctator.target.table import make_table
+
+MEANS = np.array([2.0, 1.0, 1.04, 1.005])
+
+
+def record(method, trajectory, charged, seed=0, **settings):
+    return {
+        "method": method,
+        "settings": settings,
+        "seed": seed,
+        "trajectory": trajectory,
+        "charged": charged,
+        "steps": 10,
+        "spent": [charged / 4] * 4,
+        "stop": "done",
+        "claim": "",
+        "facts": {},
+        "seconds": 0.1,
+    }
+
+
+def comparison_of(records, names=("a", "b", "c", "d")):
+    table = make_table(np.repeat(MEANS[:, None], 3, axis=1), names, cutoff=10.0)
+    return Comparison(table, Conditions(0.1, 10.0, None, 100.0, True), records)
+
+
+RECORDS = [
+    record("spc", [[1.0, 0], [5.0, 2], [8.0, 1]], 20.0),
+    record("spc", [[1.0, 0], [6.0, 2], [12.0, 3]], 30.0, seed=1),
+    record("spc", [[2.0, 0], [7.0, 1]], 25.0, seed=2),
+    record("lb", [[70.0, 1]], 70.0, epsilon=0.1, delta=0.1),
+    record("lb", [[60.0, 0]], 60.0, epsilon=0.5, delta=0.1),
+    record("lb", [[50.0, 2]], 50.0, epsilon=0.9, delta=0.1),
+]
+
+
+def test_settled_and_excess_by_hand():
+    trajectory = [[1.0, 2], [3.0, 0], [5.0, 2], [8.0, 3]]
+    assert settled(trajectory, MEANS, 0.05) == 5.0 and settled(trajectory, MEANS, 0.01) == 8.0
+    assert settled([*trajectory, [9.0, 0]], MEANS, 0.05) == math.inf
+    assert excess(trajectory, MEANS) == pytest.approx(0.005) and excess([], MEANS) == math.inf
+
+
+def test_lines_by_hand():
+    ours, best, middle = summary_lines(comparison_of(RECORDS))
+    assert (ours.title, ours.settings, ours.jobs) == ("SPC", "", 3)
+    assert (ours.first, ours.settled, ours.ended) == (1.0, (6.0, 8.0), 25.0)
+    assert ours.good == (3, 3) and ours.excess == 0.0
+    # (0.9, 0.1) was the quickest within 5%; of the three, one never was.
+    assert (best.settings, best.settled) == ("0.9, 0.1", (50.0, math.inf))
+    assert middle.settings == "median of 3 pairs" and middle.settled == (70.0, math.inf)
+    assert (middle.first, middle.good, middle.jobs) == (60.0, (2, 1), 3)
+
+
+def test_words_by_hand():
+    said = sentences(comparison_of(RECORDS))
+    assert said[0] == "The best of 4 configurations has a mean of 1 s: b."
+    assert said[1] == (
+        "SPC has an answer after 1 s; it stays within 5% of the best from 6 s on,"
+        " within 1% from 8 s on."
+    )
+    assert said[2] == (
+        "LeapsAndBounds (0.9, 0.1): first answer after 50 s, 8.33 times SPC's time to 5%."
+    )
+    rows = markdown_table(comparison_of(RECORDS)).splitlines()
+    assert rows[2] == "| SPC | - | 1 s | 6 s | 8 s | 25 s | 3 of 3 |"
+    assert rows[3] == "| LeapsAndBounds | 0.9, 0.1 | 50 s | 50 s | never | 50 s | 1 of 1 |"
+    assert terminal_table(comparison_of(RECORDS)).row_count == 3
+
+
+def test_failures_are_told_once_for_each_method():
+    failed = {"method": "sp", "settings": {}, "seed": 0, "error": "no; mend it", "seconds": 0.0}
+    said = sentences(comparison_of([*RECORDS, failed, {**failed, "seed": 1}]))
+    assert said[-1] == "Structured Procrastination: 2 of 2 jobs failed: no; mend it"
+    only = sentences(comparison_of([failed]))
+    assert len(only) == 2 and "never" not in only[0]
+
+
+def test_files(tmp_path):
+    names = ("plain", "with, comma", "x", "\udcff=1")
+    failed = {"method": "sp", "settings": {}, "seed": 0, "error": "no", "seconds": 0.0}
+    comparison = comparison_of([*RECORDS, failed], names)
+    write_files(comparison, tmp_path)
+    write_files(comparison, tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "results.csv",
+        "results.json",
+        "summary.md",
+    ]
+    with (tmp_path / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 7 and rows[0]["configuration"] == "with, comma"
+    assert rows[1]["configuration"] == "\\udcff=1"
+    assert (rows[0]["within_5%"], rows[0]["within_1%"]) == ("5.0", "8.0")
+    assert (rows[4]["epsilon"], rows[4]["within_5%"], rows[4]["excess"]) == ("0.5", "", "1.0")
+    assert rows[6]["error"] == "no" and rows[6]["answer"] == ""
+    data = json.loads((tmp_path / "results.json").read_text())
+    assert data["summary"][1]["settled"] == [50.0, None]
+    assert data == json.loads(json.dumps(as_data(comparison)))
+    with pytest.raises(StudyProblem, match="cannot be written"):
+        write_files(comparison, tmp_path / "missing")

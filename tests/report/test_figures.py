@@ -1,0 +1,101 @@
+"""Figures: what is drawn is what was computed; all formats; odd names and small tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cunctator.comparison.running import make_conditions, run_comparison
+from cunctator.core.profiles import PROFILES
+from cunctator.errors import InvalidSetting, StudyProblem
+from cunctator.instances import resampled
+from cunctator.report.comparison_figures import answers_figure, excess_figure, spent_figure
+from cunctator.report.style import FORMATS, check_formats, save_figure
+from cunctator.report.table_figures import (
+    bound_figure,
+    least_epsilons,
+    survival_bound,
+    variation_figure,
+)
+from cunctator.simulation import Simulation
+from cunctator.target.table import make_table
+
+
+def table_of(configurations=3, instances=60, names=None):
+    random = np.random.default_rng(5)
+    means = np.linspace(0.2, 2.0, configurations)[:, None]
+    runtimes = means * random.lognormal(-0.5, 1.0, (configurations, instances))
+    return make_table(np.clip(runtimes, 0.01, 10.0), names, cutoff=10.0)
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory):
+    table = table_of(names=["$x_1", "<b>&", "\udcff"])
+    conditions = make_conditions(table, 0.05, resample=True)
+    grid = {"epsilon": (0.5, 0.9), "delta": (0.5,)}
+    folder = tmp_path_factory.mktemp("comparison")
+    methods = ["spc", "sp", "lb"]
+    return run_comparison(table, conditions, methods, folder, seeds=2, grid=grid, workers=2)
+
+
+def test_all_figures_in_all_formats(comparison, tmp_path):
+    table, conditions = comparison.table, comparison.conditions
+    figures = {
+        "answers": answers_figure(comparison),
+        "excess": excess_figure(comparison),
+        "spent": spent_figure(comparison),
+        "bound": bound_figure(table, conditions, 2),
+        "variation": variation_figure(table, conditions),
+    }
+    for name, figure in figures.items():
+        save_figure(figure, tmp_path / name, FORMATS)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(f"{name}.{ending}" for name in figures for ending in FORMATS)
+    first = (tmp_path / "answers.svg").read_bytes()
+    save_figure(answers_figure(comparison), tmp_path / "answers", FORMATS)
+    assert (tmp_path / "answers.svg").read_bytes() == first, "the same data, the same file"
+
+
+def test_lines_and_marks_are_the_records(comparison):
+    panel = answers_figure(comparison).axes[0]
+    marks = [tuple(c.get_offsets()[0]) for c in panel.collections]
+    means = comparison.table.runtimes.mean(axis=1)
+    wanted = [
+        (max(r["charged"], r["trajectory"][-1][0]), means[r["trajectory"][-1][1]])
+        for r in comparison.records
+        if r["method"] != "spc"
+    ]
+    np.testing.assert_allclose(marks, wanted)
+    line = panel.lines[0].get_ydata()
+    assert line[-1] == pytest.approx(means.min()), "SPC ends with the best"
+
+
+def test_the_area_that_is_drawn_is_the_lower_bound():
+    table = table_of(4, 300)
+    simulation = Simulation(table, profile="proved", first_cap=0.05, resample=True)
+    simulation.advance(40_000)
+    assert PROFILES["proved"].rounding == 1, "bins are rounded up"
+    for index in range(4):
+        standing = simulation.standing(index)
+        order = resampled(300, 0, 0)[: standing.started]
+        seen = table.runtimes[index][order].clip(0.05, standing.known_cap)
+        times, _, scaled = survival_bound(seen, simulation.steps + 1, standing.known_cap)
+        area = float((np.diff(times) * scaled).sum())
+        assert standing.lower == pytest.approx(max(area, 0.05), rel=1e-6)
+    assert simulation.standing(0).lower > 0.06
+
+
+def test_least_epsilons_by_hand():
+    runtimes = np.array([[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 9.0], [2.0, 2.0, 4.0, 4.0]])
+    # Without the longest run, the second has a mean of 1, the third (cap 4, nothing cut) of 3.
+    np.testing.assert_allclose(least_epsilons(runtimes, 0.25, 0.1), [0.0, 0.0, 2.0])
+    np.testing.assert_allclose(least_epsilons(runtimes, 0.5, 0.1), [0.0, 0.0, 1.0])
+    np.testing.assert_allclose(least_epsilons(runtimes, 0.1, 0.1), [0.0, 2.0, 2.0])
+    np.testing.assert_allclose(least_epsilons(runtimes, 0.1, 3.0), [0.0, 0.0, 0.0])
+
+
+def test_formats_and_folders_that_cannot_be(comparison, tmp_path):
+    with pytest.raises(InvalidSetting, match="--formats is 'gif'; expected some of png, svg, pdf"):
+        check_formats(["png", "gif"])
+    with pytest.raises(StudyProblem, match="cannot be written"):
+        save_figure(spent_figure(comparison), tmp_path / "missing" / "spent", ["png"])
