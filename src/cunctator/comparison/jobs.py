@@ -62,20 +62,25 @@ class Job:
         Samples that are large enough for (epsilon, delta) grow with 1 / (epsilon^2 delta).
         """
         given = dict(self.settings)
-        epsilon, delta = given.get("epsilon", 1.0), given.get("delta", 1.0)
+        if not given.keys() >= {"epsilon", "delta"}:
+            return 1.0
+        epsilon, delta = given["epsilon"], given["delta"]
         assert isinstance(epsilon, float) and isinstance(delta, float)
         return 1.0 / (epsilon**2 * delta)
 
 
 def make_jobs(methods: Iterable[str], seeds: int, grid: Mapping[str, Sequence[float]]) -> list[Job]:
-    """All jobs, the longest first; `grid` replaces the paper's values of a setting."""
+    """All jobs, those first of which nothing is known, then the longest.
+
+    `grid` replaces the paper's values of a setting.
+    """
     jobs: list[Job] = []
     for name in methods:
         own = {key: tuple(grid.get(key, values)) for key, values in METHODS[name].grid.items()}
         for values in itertools.product(*own.values()):
             settings = tuple(zip(own, values, strict=True))
             jobs.extend(Job(name, settings, seed) for seed in range(seeds))
-    return sorted(jobs, key=lambda job: -job.effort)
+    return sorted(jobs, key=lambda job: (len(job.settings), -job.effort))
 
 
 def run_job(problem: Problem, job: Job) -> Record:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.ac_band import AC_BAND
+from cunctator.siblings.caps_and_runs import CAPS_AND_RUNS
 from cunctator.siblings.confidence import PROCRASTINATION_WITH_CONFIDENCE
+from cunctator.siblings.coup import COUP
+from cunctator.siblings.focused_ils import FOCUSED_ILS
+from cunctator.siblings.genetic import GGA
 from cunctator.siblings.halving import HYPERBAND, SUCCESSIVE_HALVING
+from cunctator.siblings.impatient import IMPATIENT_CAPS_AND_RUNS
 from cunctator.siblings.leaps_and_bounds import LEAPS_AND_BOUNDS
 from cunctator.siblings.structured_procrastination import STRUCTURED_PROCRASTINATION
 from cunctator.siblings.uniform import UNIFORM
+from cunctator.siblings.utilitarian import OUP, UP
 
 METHODS = {
     method.name: method
@@ -16,10 +22,17 @@ METHODS = {
         PROCRASTINATION_WITH_CONFIDENCE,
         STRUCTURED_PROCRASTINATION,
         LEAPS_AND_BOUNDS,
+        CAPS_AND_RUNS,
+        IMPATIENT_CAPS_AND_RUNS,
+        UP,
+        OUP,
+        COUP,
         AC_BAND,
         SUCCESSIVE_HALVING,
         HYPERBAND,
         UNIFORM,
+        FOCUSED_ILS,
+        GGA,
     )
 }
 

@@ -73,7 +73,8 @@ def _simulate(
     count, size = runtimes.shape[0], ring.shape[1]
     total = np.zeros(count)  # sum of R_il
     started = np.zeros(count, dtype=np.int64)  # K_i
-    fresh = np.full(count, int(queue_size(epsilon, scale, 1.0)), dtype=np.int64)
+    wanted = np.full(count, int(queue_size(epsilon, scale, 1.0)), dtype=np.int64)  # q_i
+    fresh = wanted.copy()
     level = np.zeros(count, dtype=np.int64)  # of the head
     head = np.zeros(count, dtype=np.int64)
     waiting = np.zeros(count, dtype=np.int64)  # in the ring
@@ -106,8 +107,9 @@ def _simulate(
         if runtime > cap:
             ring[i, (head[i] + waiting[i]) % size] = position
             waiting[i] += 1
-        wanted = int(queue_size(epsilon, scale, float(started[i])))
-        fresh[i] += max(0, wanted - fresh[i] - waiting[i])
+        if is_new:
+            wanted[i] = int(queue_size(epsilon, scale, float(started[i])))
+        fresh[i] += max(0, wanted[i] - fresh[i] - waiting[i])
         set_key(tree, i, total[i] / started[i], 0.0)
         if answer < 0 or total[i] > total[answer]:
             if answer != i and used < changes.shape[0]:
@@ -116,7 +118,7 @@ def _simulate(
             answer = i
         if charged >= budget:
             return SPENT, started[answer], steps, used
-        if i == answer and math.sqrt(1.0 + epsilon) * wanted <= delta * started[i]:
+        if i == answer and math.sqrt(1.0 + epsilon) * wanted[i] <= delta * started[i]:
             return REACHED, started[answer], steps, used
 
 
