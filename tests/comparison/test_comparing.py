@@ -20,7 +20,7 @@ from cunctator.comparison.running import make_conditions, run_comparison
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome
-from cunctator.siblings.registry import METHODS, check_methods
+from cunctator.siblings.registry import METHODS, check_methods, read_settings
 from cunctator.target.table import make_table
 
 PAIR = {"epsilon": (0.5,), "delta": (0.5,)}
@@ -37,14 +37,14 @@ def compare(folder, methods=("spc", "sp"), table=None, grid=PAIR, **more):
     table = table or table_of()
     conditions = make_conditions(table, 0.05, resample=True)
     return run_comparison(
-        table, conditions, list(methods), folder, **{"seeds": 2, "workers": 2, "grid": grid} | more
+        table, conditions, list(methods), folder, **{"seeds": 2, "workers": 1, "grid": grid} | more
     )
 
 
 def test_the_grids_are_the_papers():
-    assert len(make_jobs(["lb"], 1, {})) == 153 and len(make_jobs(["sp"], 1, {})) == 45
-    assert len(make_jobs(["spc", "lb"], 3, PAIR)) == 6
-    longest = make_jobs(["lb"], 1, {})[0]
+    assert len(make_jobs(["lb"], 1, {}, {})) == 153 and len(make_jobs(["sp"], 1, {}, {})) == 45
+    assert len(make_jobs(["spc", "lb"], 3, PAIR, {})) == 6
+    longest = make_jobs(["lb"], 1, {}, {})[0]
     assert dict(longest.settings) == {"epsilon": 0.1, "delta": 0.1}
 
 
@@ -84,7 +84,7 @@ def test_methods_that_are_unknown_or_given_twice():
 def test_results_do_not_depend_on_who_made_them(tmp_path):
     several = compare(tmp_path / "several")
     table, conditions = table_of(), several.conditions
-    jobs = make_jobs(["spc", "sp"], 2, PAIR)
+    jobs = make_jobs(["spc", "sp"], 2, PAIR, {})
     jobs.sort(key=lambda job: (job.method != "spc", job.seed))
     alone = [run_job(problem_of(table, conditions, job), job) for job in jobs]
     for one, other in zip(several.records, alone, strict=True):
@@ -201,3 +201,28 @@ def test_time_left_is_honest(tmp_path):
     assert seen[0].left is None and seen[0].is_least
     assert seen[-1].left == pytest.approx(0.0) and not seen[-1].is_least
     assert any(now.is_least for now in seen[1:-1])
+
+
+def test_settings_are_given_by_method():
+    given = read_settings(["spc", "oup"], ["oup.utility=log-laplace", "oup.epsilon=0.2"])
+    assert given == {"oup": {"utility": "log-laplace", "epsilon": 0.2}}
+    (job,) = make_jobs(["oup"], 1, {}, given)
+    assert dict(job.settings) == {"utility": "log-laplace", "epsilon": 0.2}
+    jobs = make_jobs(["lb"], 1, {}, {"lb": {"epsilon": 0.3, "zeta": 0.2}})
+    assert len(jobs) == 9 and all(dict(job.settings)["epsilon"] == 0.3 for job in jobs)
+
+
+@pytest.mark.parametrize(
+    ("word", "problem"),
+    [
+        ("utility=x", "expected METHOD.SETTING=VALUE"),
+        ("oup.utility", "expected METHOD.SETTING=VALUE"),
+        ("lb.epsilon=0.1", "expected one of the methods that are compared: spc, oup"),
+        ("oup.colour=red", "the settings of oup are: epsilon, delta, utility, scale, alpha"),
+        ("oup.epsilon=small", "expected a number"),
+        ("oup.epsilon=nan", "expected a number"),
+    ],
+)
+def test_settings_that_cannot_be(word, problem):
+    with pytest.raises(InvalidSetting, match=problem):
+        read_settings(["spc", "oup"], [word])

@@ -7,13 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidSetting, InvalidTable
-from cunctator.siblings.table_space import (
-    number_within,
-    read_neighbours,
-    read_parameters,
-    whole,
-)
+from cunctator.errors import InvalidTable
+from cunctator.siblings.table_space import read_neighbours, read_parameters
 from cunctator.target.table import make_table
 
 
@@ -136,17 +131,3 @@ def test_the_nearest_row_differs_in_the_fewest_parameters_and_ties_are_seeded():
     chosen = [space.nearest(wanted, np.random.default_rng(seed)) for seed in range(40)]
     assert set(chosen) == {0, 2, 3}
     assert chosen == [space.nearest(wanted, np.random.default_rng(seed)) for seed in range(40)]
-
-
-@pytest.mark.parametrize("value", [0, 11, 2.5, float("nan"), float("inf"), "3", None])
-def test_a_setting_has_to_be_a_whole_number_within_its_range(value):
-    with pytest.raises(InvalidSetting, match=r"^size is .*; expected a whole number from 1 to 10$"):
-        whole("size", value, 1, 10)
-    assert whole("size", 3.0, 1, 10) == 3
-
-
-@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.5"])
-def test_a_setting_has_to_be_a_number_within_its_range(value):
-    with pytest.raises(InvalidSetting, match=r"^share is .*; expected a number from 0 to 1$"):
-        number_within("share", value, 0.0, 1.0)
-    assert number_within("share", 1, 0.0, 1.0) == 1.0

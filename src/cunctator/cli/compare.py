@@ -42,6 +42,10 @@ def compare(
     ] = False,
     epsilon: Words = None,
     delta: Words = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another setting, e.g. oup.utility=log-laplace; repeatable."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
     configuration: Annotated[
         int | None, typer.Option(min=0, help="Whose lower bound is drawn; default: the best.")
@@ -56,10 +60,11 @@ def compare(
         from cunctator.comparison.words import sentences, terminal_table
         from cunctator.formats.load import load_table
         from cunctator.scenario.models import cpus
-        from cunctator.siblings.registry import check_methods
+        from cunctator.siblings.registry import check_methods, read_settings
 
         check_writable(json_file)
         names = check_methods([name.strip() for name in methods.split(",")])
+        settings = read_settings(names, given or [])
         endings = _check_figures(formats)
         recorded = load_table(table)
         _check_configuration(configuration, len(recorded.configurations))
@@ -80,6 +85,7 @@ def compare(
                 seeds=seeds,
                 grid={name: values for name, values in grid.items() if values},
                 workers=workers or cpus(),
+                given=settings,
                 progress=update,
             )
         write_files(comparison, out)

@@ -69,14 +69,23 @@ class Job:
         return 1.0 / (epsilon**2 * delta)
 
 
-def make_jobs(methods: Iterable[str], seeds: int, grid: Mapping[str, Sequence[float]]) -> list[Job]:
+Given = Mapping[str, Mapping[str, float | str]]
+"""Settings that the user gives, by method."""
+
+
+def make_jobs(
+    methods: Iterable[str], seeds: int, grid: Mapping[str, Sequence[float]], given: Given
+) -> list[Job]:
     """All jobs, those first of which nothing is known, then the longest.
 
-    `grid` replaces the paper's values of a setting.
+    `grid` replaces the paper's values of a setting, `given` those and defaults of one method.
     """
     jobs: list[Job] = []
     for name in methods:
-        own = {key: tuple(grid.get(key, values)) for key, values in METHODS[name].grid.items()}
+        own: dict[str, tuple[float | str, ...]] = {
+            key: tuple(grid.get(key, values)) for key, values in METHODS[name].grid.items()
+        }
+        own |= {key: (value,) for key, value in given.get(name, {}).items()}
         for values in itertools.product(*own.values()):
             settings = tuple(zip(own, values, strict=True))
             jobs.extend(Job(name, settings, seed) for seed in range(seeds))

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from cunctator.comparison.jobs import Conditions, Job, Record, make_jobs
+from cunctator.comparison.jobs import Conditions, Given, Job, Record, make_jobs
 from cunctator.comparison.kept import kept_in
 from cunctator.comparison.processes import completed
 from cunctator.errors import InvalidSetting
@@ -72,13 +73,14 @@ def run_comparison(
     seeds: int,
     grid: Mapping[str, Sequence[float]],
     workers: int,
+    given: Given = MappingProxyType({}),
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Comparison:
     """Make all jobs that have not been made yet; records are in the order of the methods."""
     for name in methods:
         if METHODS[name].needs_parameters:
             read_parameters(table)  # complains if it cannot
-    jobs = make_jobs(methods, seeds, grid)
+    jobs = make_jobs(methods, seeds, grid, given)
     with kept_in(folder, table, conditions) as kept:
         missing = [job for job in jobs if job.key not in kept.records]
         clock = _Clock(missing, workers)
@@ -93,8 +95,8 @@ def run_comparison(
 
 
 def _place(methods: Sequence[str], job: Job) -> tuple[object, ...]:
-    numbers = tuple(value for _, value in job.settings)
-    return (methods.index(job.method), numbers, job.seed)
+    values = tuple((str(value), value) for _, value in job.settings)
+    return (methods.index(job.method), values, job.seed)
 
 
 class _Clock:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cunctator.comparison.jobs import Record
 from cunctator.comparison.running import Comparison
+from cunctator.parameters import text_of
 from cunctator.siblings.registry import METHODS
 
 SHARES = (0.05, 0.01)
@@ -90,8 +91,8 @@ def summary_lines(comparison: Comparison) -> list[Line]:
     return lines
 
 
-def _words(settings: dict[str, object]) -> str:
-    return ", ".join(f"{value:g}" for value in settings.values())
+def _words(settings: dict[str, float | str]) -> str:
+    return ", ".join(text_of(value) for value in settings.values())
 
 
 def _line(name: str, settings: str, group: list[Record], means: NDArray[np.float64]) -> Line:

@@ -14,7 +14,7 @@ from cunctator.units import format_duration
 OURS = "spc"
 HEADINGS = (
     "method",
-    "epsilon, delta",
+    "settings",
     "first",
     *(f"within {share:.0%}" for share in SHARES),
     "ended",

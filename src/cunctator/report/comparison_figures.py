@@ -29,6 +29,9 @@ SMALLEST_MARK, LARGEST_MARK = 12.0, 130.0
 PALEST = 0.25
 """How much of its colour a mark of delta 0 has."""
 
+NO_EPSILON, NO_DELTA = 0.3, 0.5
+"""How marks of methods look whose grid is over other settings."""
+
 CLOSE = 0.05
 
 
@@ -56,7 +59,7 @@ def answers_figure(comparison: Comparison) -> Figure:
     _runtime_axis(panel)
     panel.set_ylabel("mean runtime of the answer")
     first = panel.legend(handles=handles, frameon=False, loc="upper right")
-    if any(METHODS[name].grid for name, _ in _by_method(comparison)):
+    if any("delta" in METHODS[name].grid for name, _ in _by_method(comparison)):
         panel.add_artist(first)
         panel.legend(handles=_key(), frameon=False, loc="center right", fontsize=8)
     return figure
@@ -74,8 +77,8 @@ def excess_figure(comparison: Comparison) -> Figure:
         some, title, colour = records, METHODS[name].title, COLOURS[name]
         if METHODS[name].grid:
             some = quickest_pair(records, means)
-            pair = some[0]["settings"]
-            title += f" (epsilon {pair['epsilon']:g}, delta {pair['delta']:g})"
+            words = [f"{key} {value}" for key, value in some[0]["settings"].items()]
+            title += f" ({', '.join(words)})"
         times, curves = _curves(some, means)
         shares = 100.0 * (curves / means.min() - 1.0)
         if shares.size == 0:
@@ -179,7 +182,8 @@ def _marks(panel: Axes, records: Iterable[Record], means: NDArray[np.float64], c
     base = np.array(to_rgb(colour))
     for record in records:
         charged, index = record["trajectory"][-1]
-        epsilon, delta = record["settings"]["epsilon"], record["settings"]["delta"]
+        epsilon = record["settings"].get("epsilon", NO_EPSILON)
+        delta = record["settings"].get("delta", NO_DELTA)
         own = PALEST + (1 - PALEST) * min(1.0, 2 * delta)
         tint = 1 - own * (1 - base)
         at = max(charged, record["charged"])

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.compiled import compiled
-from cunctator.siblings.halving import SPENT, whole
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
-from cunctator.siblings.settings import check_shares
+from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.settings import check_shares, whole
 
 DRAW_STREAM = 32
 """Keeps the random numbers of the draws apart from others of the same seed."""

@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
-from cunctator.siblings.table_space import number_within, read_neighbours, whole
+from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.settings import number_within, whole
+from cunctator.siblings.table_space import read_neighbours
 
 STREAM_NUMBER = 301
 """Keeps the random numbers of this search apart from others of the same seed."""
@@ -262,7 +263,7 @@ def search(
         row = local.any_row() if random.random() < chance else row
         idle = idle + 1 if local.progress() == before else 0
     unchanged = f"nothing has changed for {waiting} iterations"
-    return _outcome(local, "the budget is spent" if is_spent(runs) else unchanged)
+    return _outcome(local, SPENT if is_spent(runs) else unchanged)
 
 
 def _outcome(local: _Search, stop: str) -> Outcome:

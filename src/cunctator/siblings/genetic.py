@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.method import Method, Settings
-from cunctator.siblings.problem import Outcome, Problem
-from cunctator.siblings.table_space import TableSpace, number_within, read_parameters, whole
+from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.settings import number_within, whole
+from cunctator.siblings.table_space import TableSpace, read_parameters
 
 STREAM_NUMBER = 302
 """Keeps the random numbers of this search apart from others of the same seed."""
@@ -234,7 +235,7 @@ def evolve(problem: Problem, **settings: float | str) -> Outcome:
             trajectory.append((ledger.charged, answer))
         replace_old(breeding, halves, [row for _, row in found])
     over = f"all {rules.generations} generations are over"
-    stop = "the budget is spent" if ledger.is_spent else over
+    stop = SPENT if ledger.is_spent else over
     return Outcome(tuple(trajectory), ledger.charged, ledger.steps, ledger.spent, stop, facts=facts)
 
 

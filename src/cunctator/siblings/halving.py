@@ -11,7 +11,6 @@ whatever is compared is compared on the same instances, and nothing needs to be 
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 
 import numpy as np
@@ -20,22 +19,11 @@ from numpy.typing import NDArray
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.settings import whole
 
 BRACKET_STREAM = 31
 """Keeps the random numbers of Hyperband's brackets apart from others of the same seed."""
-
-SPENT = "the budget is spent"
-
-LARGEST = 2**53
-"""Beyond this not all whole numbers are floats."""
-
-
-def whole(name: str, value: float, least: int) -> int:
-    """A setting that must be a whole number."""
-    if not (least <= value <= LARGEST and value == math.floor(value)):
-        raise InvalidSetting(name, value, f"expected a whole number, at least {least}")
-    return int(value)
 
 
 @compiled

@@ -18,7 +18,7 @@ from cunctator.errors import InvalidSetting
 from cunctator.siblings.bernstein import ZETA_1_1, is_accurate, level_of, log_term, radius
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import SPENT, Outcome, Problem
 from cunctator.siblings.settings import FINE_DELTAS, FINE_EPSILONS, check_shares, require
 
 FIRST_GUESS = 16.0 / 7.0
@@ -121,7 +121,7 @@ def solve(
         )
         steps += runs
         if left <= 0.0:
-            return Outcome((), float(spent.sum()), steps, spent, "the budget is spent")
+            return Outcome((), float(spent.sum()), steps, spent, SPENT)
         if means.min() < guess:
             break
         guess *= multiplier

@@ -26,6 +26,10 @@ CHUNKS = 4
 the paper's grid takes is 0.8 million."""
 
 
+SPENT = "the budget is spent"
+"""Why a method ended that was not done."""
+
+
 class TooFewInstances(CunctatorError):
     """A method needs more instances than the table has."""
 

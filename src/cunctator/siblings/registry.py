@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.ac_band import AC_BAND
 from cunctator.siblings.caps_and_runs import CAPS_AND_RUNS
@@ -46,3 +48,35 @@ def check_methods(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise InvalidSetting("--methods", ",".join(names), "give each method once")
     return names
+
+
+def read_settings(names: list[str], words: list[str]) -> dict[str, dict[str, float | str]]:
+    """Settings by method, from words such as `oup.utility=log-laplace`."""
+    found: dict[str, dict[str, float | str]] = {}
+    for word in words:
+        place, equals, value = word.partition("=")
+        name, dot, setting = place.partition(".")
+        if not equals or not dot:
+            raise InvalidSetting("--set", word, "expected METHOD.SETTING=VALUE")
+        if name not in names:
+            expected = f"expected one of the methods that are compared: {', '.join(names)}"
+            raise InvalidSetting("--set", word, expected)
+        defaults = METHODS[name].defaults
+        if setting not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise InvalidSetting("--set", word, f"the settings of {name} are: {known}")
+        found.setdefault(name, {})[setting] = _value(word, value, defaults[setting])
+    return found
+
+
+def _value(word: str, value: str, default: float | str) -> float | str:
+    """As the default is: a number, or a text."""
+    if isinstance(default, str):
+        return value
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidSetting("--set", word, "expected a number")
+    return number

@@ -28,6 +28,20 @@ def check_shares(**settings: float) -> None:
             raise InvalidSetting(name, value, "expected more than 0 and less than 1")
 
 
+def whole(name: str, value: object, least: int, most: int = 10**12) -> int:
+    """A setting that is a whole number from `least` to `most`; InvalidSetting if it is not."""
+    if isinstance(value, int | float) and least <= value <= most and value == int(value):
+        return int(value)
+    raise InvalidSetting(name, value, f"expected a whole number from {least} to {most:,}")
+
+
+def number_within(name: str, value: object, low: float, high: float) -> float:
+    """A setting from `low` to `high`, both included; InvalidSetting if it is not."""
+    if isinstance(value, int | float) and low <= value <= high:
+        return float(value)
+    raise InvalidSetting(name, value, f"expected a number from {low:g} to {high:g}")
+
+
 def require(
     problem: Problem, title: str, needed: Callable[[float, float], float], pair: tuple[float, float]
 ) -> None:
@@ -52,4 +66,4 @@ def fitting(
 
 
 def _rounded_up(number: float) -> float:
-    return min(LARGEST, math.ceil(100.0 * number - 1e-9) / 100)
+    return min(max(math.ceil(100.0 * number - 1e-9) / 100, 0.01), LARGEST)

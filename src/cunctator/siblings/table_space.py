@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting, InvalidTable, one_line
+from cunctator.errors import InvalidTable, one_line
 from cunctator.target.table import Table
 
 VALUED = re.compile(r"-{0,2}([^\s=-][^\s=]*)=(.*)")
@@ -138,17 +138,3 @@ def _refuse_twins(table: Table, values: NDArray[np.int64]) -> None:
         if first != row:
             problem = f"its parameters' values are those of row {first + 1}"
             raise _bad_name(table, row, problem)
-
-
-def whole(name: str, value: object, least: int, most: int = 10**9) -> int:
-    """A setting that is a whole number from `least` to `most`; InvalidSetting if it is not."""
-    if isinstance(value, int | float) and least <= value <= most and value == int(value):
-        return int(value)
-    raise InvalidSetting(name, value, f"expected a whole number from {least} to {most:,}")
-
-
-def number_within(name: str, value: object, low: float, high: float) -> float:
-    """A setting from `low` to `high`, both included; InvalidSetting if it is not."""
-    if isinstance(value, int | float) and low <= value <= high:
-        return float(value)
-    raise InvalidSetting(name, value, f"expected a number from {low:g} to {high:g}")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import SPENT, Outcome, Problem
 
 
 @compiled
@@ -67,7 +67,7 @@ def solve(problem: Problem) -> Outcome:
         charged=charged,
         steps=steps,
         spent=spent,
-        stop="all instances have been run" if done == positions else "the budget is spent",
+        stop="all instances have been run" if done == positions else SPENT,
         claim=claim,
         facts=facts,
     )

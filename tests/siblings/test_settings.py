@@ -1,0 +1,34 @@
+"""Settings that several methods share: checks, and what would fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from cunctator.errors import InvalidSetting
+from cunctator.siblings.settings import fitting, number_within, whole
+
+
+@pytest.mark.parametrize("value", [0, 11, 2.5, float("nan"), float("inf"), "3", None])
+def test_a_setting_has_to_be_a_whole_number_within_its_range(value):
+    with pytest.raises(InvalidSetting, match=r"^size is .*; expected a whole number from 1 to 10$"):
+        whole("size", value, 1, 10)
+    assert whole("size", 3.0, 1, 10) == 3
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.5"])
+def test_a_setting_has_to_be_a_number_within_its_range(value):
+    with pytest.raises(InvalidSetting, match=r"^share is .*; expected a number from 0 to 1$"):
+        number_within("share", value, 0.0, 1.0)
+    assert number_within("share", 1, 0.0, 1.0) == 1.0
+
+
+def test_what_fits_by_hand():
+    def needed(epsilon, delta):
+        return 1.0 / (epsilon**2 * delta)
+
+    # At delta 0.1, 100 instances are enough for epsilon^2 >= 0.1: 0.32 and more.
+    assert fitting(needed, 0.1, 0.1, 100) == "epsilon = 0.32 and delta = 0.1"
+    # 9 instances are not enough at delta 0.1; both have to grow: 0.48^3 = 0.1106 >= 1/9.04
+    assert fitting(needed, 0.1, 0.1, 9) == "epsilon = 0.49 and delta = 0.49"
+    assert fitting(needed, 0.1, 0.1, 1) == ""
+    assert fitting(needed, 0.1, 1e-12, 100) == "epsilon = 0.26 and delta = 0.16"
