@@ -65,7 +65,7 @@ def test_lines_by_hand():
     assert ours.good == (3, 3) and ours.excess == 0.0
     # (0.9, 0.1) was the quickest within 5%; of the three, one never was.
     assert (best.settings, best.settled) == ("0.9, 0.1", (50.0, math.inf))
-    assert middle.settings == "median of 3 pairs" and middle.settled == (70.0, math.inf)
+    assert middle.settings == "median of 3" and middle.settled == (70.0, math.inf)
     assert (middle.first, middle.good, middle.jobs) == (60.0, (2, 1), 3)
 
 
@@ -77,7 +77,8 @@ def test_words_by_hand():
         " within 1% from 8 s on."
     )
     assert said[2] == (
-        "LeapsAndBounds (0.9, 0.1): first answer after 50 s, 8.33 times SPC's time to 5%."
+        "LeapsAndBounds (0.9, 0.1): first answer after 50 s, within 5% from 50 s on,"
+        " 8.33 times SPC's time."
     )
     rows = markdown_table(comparison_of(RECORDS)).splitlines()
     assert rows[2] == "| SPC | - | 1 s | 6 s | 8 s | 25 s | 3 of 3 |"

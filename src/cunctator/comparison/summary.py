@@ -116,7 +116,7 @@ def _median(name: str, found: list[Line]) -> Line:
     return Line(
         method=name,
         title=METHODS[name].title,
-        settings=f"median of {len(found)} pairs",
+        settings=f"median of {len(found)}",
         first=_middle(line.first for line in found),
         settled=tuple(_middle(line.settled[k] for line in found) for k in range(len(SHARES))),
         ended=_middle(line.ended for line in found),

@@ -8,7 +8,6 @@ from rich.table import Table as RichTable
 
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import SHARES, Line, problems, summary_lines, true_means
-from cunctator.siblings.registry import METHODS
 from cunctator.units import format_duration
 
 OURS = "spc"
@@ -80,15 +79,13 @@ def sentences(comparison: Comparison) -> list[str]:
 
 def _against(line: Line, ours: Line) -> str:
     who = f"{line.title} ({line.settings})" if line.settings else line.title
-    if METHODS[line.method].anytime:
-        begin = f"{who}: within {SHARES[0]:.0%} from {_time(line.settled[0])} on"
-    else:
-        begin = f"{who}: first answer after {_time(line.first)}"
     reached, theirs = ours.settled[0], line.settled[0]
+    if math.isinf(line.first):
+        return f"{who}: no answer."
     if math.isinf(theirs):
-        end = f"its answer is not within {SHARES[0]:.0%}"
-    elif math.isinf(reached):
-        end = f"{ours.title}'s is not yet within {SHARES[0]:.0%}"
+        end = f"not within {SHARES[0]:.0%} at the end"
     else:
-        end = f"{theirs / reached:.3g} times {ours.title}'s time to {SHARES[0]:.0%}"
-    return f"{begin}, {end}."
+        end = f"within {SHARES[0]:.0%} from {_time(theirs)} on"
+        if math.isfinite(reached):
+            end += f", {theirs / reached:.3g} times {ours.title}'s time"
+    return f"{who}: first answer after {_time(line.first)}, {end}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from cunctator.comparison.jobs import Record
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import settled, true_means
+from cunctator.comparison.words import OURS
 from cunctator.report.style import COLOURS, new_figure, time_axis, time_ticks
 from cunctator.siblings.registry import METHODS
 from cunctator.units import format_duration
@@ -34,6 +36,9 @@ NO_EPSILON, NO_DELTA = 0.3, 0.5
 
 CLOSE = 0.05
 
+LEGEND: dict[str, Any] = {"loc": "outside right upper", "frameon": False, "fontsize": 8}
+"""Beside the panel: there may be a dozen methods."""
+
 
 def answers_figure(comparison: Comparison) -> Figure:
     """Figure 2: mean runtime of the answer against charged time.
@@ -42,7 +47,7 @@ def answers_figure(comparison: Comparison) -> Figure:
     each pair and seed, larger for larger epsilon and darker for larger delta.
     """
     means = true_means(comparison)
-    figure, panel = new_figure(7.5, 4.8)
+    figure, panel = new_figure(9.0, 4.8)
     handles = []
     for name, records in _by_method(comparison):
         colour = COLOURS[name]
@@ -51,17 +56,19 @@ def answers_figure(comparison: Comparison) -> Figure:
             handles.append(_mark(METHODS[name].title, colour))
         else:
             times, curves = _curves(records, means)
-            panel.plot(times, _median(curves), color=colour, linewidth=2, zorder=3)
-            handles.append(Line2D([], [], label=METHODS[name].title, color=colour, linewidth=2))
+            width = 2.4 if name == OURS else 1.2
+            label, middle = METHODS[name].title, _median(curves)
+            handles += panel.plot(
+                times, middle, color=colour, linewidth=width, label=label, zorder=width
+            )
     panel.axhline(means.min(), color="black", linewidth=0.8, linestyle=":")
     handles.append(Line2D([], [], label="the best", color="black", linewidth=0.8, linestyle=":"))
-    time_axis(panel)
+    time_axis(panel, comparison.conditions.first_cap)
     _runtime_axis(panel)
     panel.set_ylabel("mean runtime of the answer")
-    first = panel.legend(handles=handles, frameon=False, loc="upper right")
     if any("delta" in METHODS[name].grid for name, _ in _by_method(comparison)):
-        panel.add_artist(first)
-        panel.legend(handles=_key(), frameon=False, loc="center right", fontsize=8)
+        handles += _key()
+    figure.legend(handles=handles, **LEGEND)
     return figure
 
 
@@ -72,7 +79,7 @@ def excess_figure(comparison: Comparison) -> Figure:
     pair that was quickest to settle, in hindsight; one that answers once is a mark for each seed.
     """
     means = true_means(comparison)
-    figure, panel = new_figure(7.5, 4.8)
+    figure, panel = new_figure(9.0, 4.8)
     for name, records in _by_method(comparison):
         some, title, colour = records, METHODS[name].title, COLOURS[name]
         if METHODS[name].grid:
@@ -86,17 +93,18 @@ def excess_figure(comparison: Comparison) -> Figure:
         if not METHODS[name].anytime:
             _returns(panel, some, means, colour, title)
             continue
-        panel.plot(times, _median(shares), color=colour, linewidth=1.8, label=title)
+        width = 2.4 if name == OURS else 1.2
+        panel.plot(times, _median(shares), color=colour, linewidth=width, label=title, zorder=width)
         known = ~np.isnan(shares).any(axis=0)
         low, high = np.quantile(shares[:, known], [0.25, 0.75], axis=0)
         panel.fill_between(times[known], low, high, color=colour, alpha=0.15, linewidth=0)
     panel.axhline(100 * CLOSE, color="black", linewidth=0.8, linestyle=":")
-    time_axis(panel)
+    time_axis(panel, comparison.conditions.first_cap)
     panel.set_yscale("symlog", linthresh=1.0)
     panel.set_ylim(bottom=0.0)
     panel.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}%"))
     panel.set_ylabel("excess over the best")
-    panel.legend(frameon=False, fontsize=8)
+    figure.legend(**LEGEND)
     return figure
 
 
@@ -115,7 +123,7 @@ def spent_figure(comparison: Comparison) -> Figure:
     """What was charged for each configuration, the best on the left; one job of each method."""
     means = true_means(comparison)
     order = np.argsort(means, kind="stable")
-    figure, panel = new_figure(7.5, 4.8)
+    figure, panel = new_figure(9.0, 4.8)
     ranks = np.arange(1, means.size + 1)
     style = "o-" if means.size <= 30 else "."
     for name, records in _by_method(comparison):
@@ -129,7 +137,7 @@ def spent_figure(comparison: Comparison) -> Figure:
     panel.set_ylabel("charged time")
     panel.set_xlabel("configurations, from the best to the worst")
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-    panel.legend(frameon=False, fontsize=8)
+    figure.legend(**LEGEND)
     return figure
 
 

@@ -25,16 +25,16 @@ COLOURS = {
     "spc": "#0b6e4f",
     "sp": "#1f6fb4",
     "lb": "#c1272d",
-    "cr": "#c47f17",
+    "cr": "#f0a30a",
     "icar": "#8c564b",
     "up": "#7d5ba6",
     "oup": "#a64ca6",
     "coup": "#d16ba5",
     "ac-band": "#5b7553",
-    "sh": "#4f9da6",
+    "sh": "#7fb800",
     "hyperband": "#2f4b7c",
     "uniform": "#6b6b6b",
-    "paramils": "#b8860b",
+    "paramils": "#17a2b8",
     "gga": "#9c5221",
 }
 """Of methods, by name: a method looks the same in all pictures."""
@@ -62,9 +62,15 @@ ROUND_TIMES = (
 """Seconds that read well: 1 ms, 10 s, 1 min, 10 h, 40 d."""
 
 
+MOST_TICKS = 8
+"""More would run into each other."""
+
+
 def time_ticks(axis: Axis) -> None:
-    """Ticks of a logarithmic axis of times, at round numbers of some unit."""
-    axis.set_major_locator(FixedLocator(ROUND_TIMES))
+    """Ticks of a logarithmic axis of times, at round numbers of some unit; limits must be set."""
+    low, high = axis.get_view_interval()
+    visible = [time for time in ROUND_TIMES if low <= time <= high]
+    axis.set_major_locator(FixedLocator(visible[:: 1 + len(visible) // MOST_TICKS]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda seconds, _: _round_words(seconds)))
 
@@ -73,11 +79,12 @@ def _round_words(seconds: float) -> str:
     return "1 min" if seconds == 60.0 else "1 h" if seconds == 3600.0 else format_duration(seconds)
 
 
-def time_axis(panel: Axes, label: str = "charged time") -> None:
-    """A logarithmic axis of times, labelled with units."""
+def time_axis(panel: Axes, least: float) -> None:
+    """A logarithmic axis of charged time from `least` on, labelled with units."""
     panel.set_xscale("log")
+    panel.set_xlim(left=least)
     time_ticks(panel.xaxis)
-    panel.set_xlabel(label)
+    panel.set_xlabel("charged time")
 
 
 def check_formats(names: Sequence[str]) -> list[str]:
