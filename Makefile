@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all bench lint clean
+.PHONY: demo test test-all bench dataset lint clean
 
 demo: .venv/demo
 	$(BIN)/cunctator demo
@@ -16,6 +16,11 @@ test-all: lint
 bench: .venv/dev
 	$(BIN)/python benchmarks/efficiency.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/comparison.py
+
+# Hours: measures again what ships in src/cunctator/data; needs minisat.
+dataset: .venv/dev
+	$(BIN)/python benchmarks/dataset.py
 
 lint: .venv/dev
 	$(BIN)/ruff check .

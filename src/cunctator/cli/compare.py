@@ -113,7 +113,9 @@ def _progress_display() -> Iterator[Any]:
         TextColumn("{task.description}"),
     )
     last: list[Now] = []
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         task = bar.add_task("", total=None)
 
         def update(now: Now) -> None:

@@ -211,7 +211,8 @@ def measure(
         check_ending(out)
         loaded = load_scenario(scenario)
         beside = out.with_name(f"{out.name}.db")
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("measuring", total=None)
 
             def update(done: int, total: int) -> None:

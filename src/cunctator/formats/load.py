@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from cunctator.data import SHIPPED
 from cunctator.errors import InvalidTable, MissingExtra
 from cunctator.formats import aslib, measurements, tables
 from cunctator.target.table import Table
@@ -16,9 +18,12 @@ def load_table(path: str | PathLike[str]) -> Table:
     `.npz` (arrays `runtimes`, optionally `configurations`, `instances`, `cutoff`), `.csv` and
     `.csv.gz` (one row a configuration, one column an instance), `.parquet` (the same), a folder
     (an ASlib scenario), or any other name: the measurements dump of the LeapsAndBounds
-    experiments, a pickle, plain or gzipped, read without executing anything in it.
+    experiments, a pickle, plain or gzipped, read without executing anything in it. Where there is
+    no such file, `minisat` is the table that ships with the package.
     """
     place = Path(path)
+    if str(path) in SHIPPED and not place.exists():
+        return replace(load_table(SHIPPED[str(path)]), source=str(path))
     try:
         if place.is_dir():
             return aslib.load(place)
