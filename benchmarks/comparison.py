@@ -92,13 +92,14 @@ def findings(name: str, comparison: Comparison) -> list[str]:
                 looser += 1
                 slower += longer > time
     ours, first, last = lines["spc"].settled[0], charged.min(), charged.max()
+    share = f"{slower / max(1, looser):.0%}"
     span = f"{format_duration(first)} to {format_duration(last)}"
     good = [f"{np.mean(excess <= share):.0%}" for share in (0.05, 0.01)]
     return [
         f"- {name}: SPC's answer is within 5% from {format_duration(ours)} on; LeapsAndBounds"
         f" returns after {span}, {first / ours:.3g} times as late at the earliest. Of its"
-        f" answers, {good[0]} are within 5%, {good[1]} within 1%. Of two pairs, the one that asks for no more in"
-        f" epsilon and in delta took longer in {slower / max(1, looser):.0%} of cases.",
+        f" answers, {good[0]} are within 5%, {good[1]} within 1%. Of two pairs, the one that asks"
+        f" for no more in epsilon and in delta took longer in {share} of cases.",
     ]
 
 
