@@ -8,104 +8,27 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from installed import KNAPSACK, LOGICAL, SOLVERS, load, need, run
 
 from cunctator.errors import InvalidSetting
 from cunctator.parameters import LISTED, Parameter, text_of
 from cunctator.records import Status
-from cunctator.scenario import Scenario, load_scenario
+from cunctator.scenario import load_scenario
 from cunctator.spaces import scenario_text, solver_names, solver_text
-from cunctator.spaces.launching import MISSING, MISUSED, Misused, read_arguments
-from cunctator.spaces.run_fast_downward import search_text
 from cunctator.target.command import Command
 from cunctator.target.measurement import Ending, Measurement
 
 SAMPLES = 40
-REST = '\n[instances]\nnames = ["x"]\n[budget]\nruns = 1\n'
 Defaults = dict[str, str]
 Ranges = dict[str, tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Solver:
-    """Where a solver is found, and which version its space is for."""
-
-    install: str
-    program: str = ""
-    module: str = ""
-    version: str = ""
-    """The beginning of what it says, if it says anything."""
-
-
-SOLVERS = {
-    "cadical": Solver("Debian's cadical", "cadical", version="sc2021"),  # which is 1.5.3
-    "clasp": Solver("the wheel clingo", module="clingo", version="5."),
-    "cryptominisat": Solver("Debian's cryptominisat", "cryptominisat5", version="5.11"),
-    "fast-downward": Solver("Fast Downward", "fast-downward.py", version="26"),
-    "glucose": Solver("Glucose 4.2", "glucose"),
-    "highs": Solver("the wheel highspy", module="highspy", version="1.15"),
-    "kissat": Solver("Kissat 4", "kissat", version="4."),
-    "minisat": Solver("Debian's minisat", "minisat"),
-    "scip": Solver("the wheel pyscipopt", module="pyscipopt", version="6."),
-    "z3": Solver("the wheel z3-solver", "z3", version="5.4"),
-}
-LOGICAL = ("cadical", "clasp", "cryptominisat", "glucose", "kissat", "minisat", "z3")
-"""Those that read formulas."""
-
-
-def run(*command: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-
-
-@pytest.fixture(autouse=True)
-def programs_of_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wheels put their programs beside Python, which need not be in PATH."""
-    here = str(Path(sys.executable).parent)
-    monkeypatch.setenv("PATH", here + os.pathsep + os.environ["PATH"])
-
-
-@pytest.fixture
-def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program of each solver's name."""
-    folder = tmp_path / "programs"
-    folder.mkdir()
-    for solver in SOLVERS.values():
-        if solver.program:
-            (folder / solver.program).write_text("#!/bin/sh\nexit 1\n")
-            (folder / solver.program).chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder))
-
-
-def need(name: str) -> None:
-    """Skip the test if the solver is not there, or is another version."""
-    solver = SOLVERS[name]
-    if solver.module:
-        script = f"from importlib.metadata import version; print(version({solver.module!r}))"
-        said = run(sys.executable, "-c", script).stdout
-    elif shutil.which(solver.program) is None:
-        said = ""
-    else:
-        said = run(solver.program, "--version").stdout if solver.version else "there"
-    if not said:
-        pytest.skip(f"install {solver.install} to test its space")
-    if solver.version and not re.search(rf"(^|\s){re.escape(solver.version)}", said):
-        pytest.skip(f"the space of {name} is for {solver.version}; this is {said.split()[:4]}")
-
-
-def load(name: str, folder: Path) -> Scenario:
-    path = folder / "scenario.toml"
-    path.write_text(solver_text(name) + REST)
-    return load_scenario(path)
 
 
 def test_names() -> None:
@@ -288,16 +211,6 @@ def pigeons(count: int, holes: int) -> str:
     return "\n".join([f"p cnf {count * holes} {len(clauses)}", *lines, ""])
 
 
-KNAPSACK = """maximize
- profit: 12 a + 9 b + 14 c + 7 d + 10 e + 5 f + 11 g + 6 h
-subject to
- weight: 7 a + 5 b + 9 c + 4 d + 6 e + 3 f + 8 g + 4 h <= 23
- volume: 3 a + 6 b + 4 c + 5 d + 2 e + 7 f + 3 g + 4 h <= 19
- {more}
-binary
- a b c d e f g h
-end
-"""
 BEST_PROFIT = 38
 DOMAIN = """(define (domain lamps)
  (:requirements :strips)
@@ -386,94 +299,3 @@ def test_every_configuration_gives_the_right_answer(name: str, tmp_path: Path) -
 
 
 # Launchers.
-
-
-def test_arguments() -> None:
-    assert read_arguments(["--a/b=c=d", "--e=", "f g"]) == ({"a/b": "c=d", "e": ""}, "f g")
-    for wrong in ([], ["--a=1"], ["--a", "f"], ["-a=1", "f"], ["--=1", "f"], ["a", "f"]):
-        with pytest.raises(Misused):
-            read_arguments(wrong)
-    with pytest.raises(Misused, match="--a is given twice"):
-        read_arguments(["--a=1", "--a=1", "f"])
-
-
-@pytest.mark.parametrize(
-    ("launcher", "module", "said"),
-    [
-        ("run_highs", "highspy", "HiGHS is missing; pip install highspy\n"),
-        ("run_scip", "pyscipopt", "SCIP is missing; pip install pyscipopt\n"),
-    ],
-)
-def test_a_missing_wheel_is_told_in_one_line(launcher: str, module: str, said: str) -> None:
-    script = f"""
-import sys
-sys.modules[{module!r}] = None
-from cunctator.spaces.{launcher} import launch, solve
-light = not {{"numpy", "pydantic", "numba"}} & set(sys.modules)
-sys.exit(launch(solve, ["--x=1", "file"]) if light else "loads too much")
-"""
-    done = run(sys.executable, "-c", script)
-    assert (done.returncode, done.stderr, done.stdout) == (MISSING, said, "")
-
-
-@pytest.mark.parametrize("name", ["highs", "scip"])
-@pytest.mark.parametrize("wrong", ["--nonsense=1", "--threads=many", "--lp/scaling=7", "--time="])
-def test_a_wrong_option_is_told(name: str, wrong: str, tmp_path: Path) -> None:
-    need(name)
-    (tmp_path / "best.lp").write_text(KNAPSACK.format(more=""))
-    module = f"cunctator.spaces.run_{name}"
-    done = run(sys.executable, "-P", "-m", module, wrong, str(tmp_path / "best.lp"))
-    assert done.returncode == MISUSED
-    assert done.stderr.splitlines()[-1].endswith(f"refuses {wrong}; check its name and range")
-
-
-def test_a_missing_planner_is_told_in_one_line(tmp_path: Path) -> None:
-    launcher = (sys.executable, "-P", "-m", "cunctator.spaces.run_fast_downward")
-    done = run(*launcher, f"--planner={tmp_path}/none", "task.pddl")
-    assert done.returncode == MISSING
-    assert done.stderr.startswith(f"there is no program '{tmp_path}/none'; ")
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--nonsense=1"], "there is no option --nonsense; "),
-        (["--ff=true"], "the option or value 'random_seed' is missing"),
-        (["--random_seed=x"], "--release and --random_seed must be numbers"),
-    ],
-)
-@pytest.mark.usefixtures("stand_ins")
-def test_a_wrong_part_of_a_search_is_told(options: list[str], said: str) -> None:
-    launcher = (sys.executable, "-P", "-m", "cunctator.spaces.run_fast_downward")
-    done = run(*launcher, *options, "task.pddl")
-    assert done.returncode == MISUSED
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == 1
-
-
-LAMA = (
-    "lazy(alt([single(hff),single(hff,pref_only=true),single(hlandmarks),"
-    "single(hlandmarks,pref_only=true)],boost=1000),preferred=[hff,hlandmarks],"
-    "reopen_closed=false,cost_type=one,randomize_successors=false,"
-    "preferred_successors_first=false,random_seed=0)"
-)
-NEW = (
-    "let(hff,eval_modify_costs(ff(),cost_type=one),let(hlandmarks,eval_modify_costs("
-    "landmark_sum(lm_factory=lm_reasonable_orders_hps(lm_rhw()),pref=false),cost_type=one),"
-    f"{LAMA}))"
-)
-OLD = (
-    "let(hff,ff(transform=adapt_costs(cost_type=one)),let(hlandmarks,"
-    "landmark_sum(lm_factory=lm_reasonable_orders_hps(lm_rhw()),pref=false,"
-    f"transform=adapt_costs(cost_type=one)),{LAMA}))"
-)
-
-
-@pytest.mark.parametrize(("release", "expected"), [("26.6", NEW), ("24", OLD)])
-def test_the_default_search_is_that_of_lama(release: str, expected: str, tmp_path: Path) -> None:
-    default = load("fast-downward", tmp_path).space.default
-    options = {name: text_of(value) for name, value in default.items()}
-    # The seed is beyond what the planner can take.
-    more = {"release": release, "random_seed": str(2**30)}
-    assert search_text({**options, **more}) == expected
