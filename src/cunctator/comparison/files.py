@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -35,27 +37,28 @@ COLUMNS = (
 )
 
 
-def write_files(comparison: Comparison, folder: Path) -> list[Path]:
+def write_files(comparison: Comparison, folder: Path) -> None:
     """Write all of them; files that exist are replaced whole."""
-    texts = {
-        "results.json": json.dumps(as_data(comparison), indent=1) + "\n",
-        "summary.md": _markdown(comparison),
-    }
-    paths = []
+    rows = io.StringIO(newline="")
+    writer = csv.DictWriter(rows, COLUMNS)
+    writer.writeheader()
+    writer.writerows(job_rows(comparison))
+    _write(folder / "results.csv", rows.getvalue())
+    _write(folder / "results.json", json.dumps(as_data(comparison), indent=1) + "\n")
+    _write(folder / "summary.md", _markdown(comparison))
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with (part := folder / f".results.{os.getpid()}").open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            writer.writeheader()
-            writer.writerows(job_rows(comparison))
-        paths.append(part.replace(folder / "results.csv"))
-        for name, text in texts.items():
-            part = folder / f".{name}.{os.getpid()}"
-            part.write_text(text, encoding="utf-8", errors="backslashreplace")
-            paths.append(part.replace(folder / name))
+        part.write_bytes(text.encode(errors="backslashreplace"))
+        part.replace(path)
     except OSError as error:
         fix = "make room, then compare again: what was recorded is kept"
-        raise StudyProblem(folder, f"cannot be written ({error.strerror})", fix) from None
-    return paths
+        raise StudyProblem(path, f"cannot be written ({error.strerror})", fix) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def job_rows(comparison: Comparison) -> list[dict[str, Any]]:

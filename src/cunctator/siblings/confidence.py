@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from cunctator.core.profiles import DEFAULT
@@ -10,10 +12,12 @@ from cunctator.siblings.problem import Outcome, Problem
 from cunctator.simulation import Simulation
 from cunctator.statement import headline
 
+USED_UP = "the instances are used up"
+
 
 def solve(problem: Problem, profile: str, confidence: float) -> Outcome:
     """Run it until the budget is spent, or until nothing can beat the answer."""
-    result = Simulation(
+    simulation = Simulation(
         problem.table,
         profile=profile,
         first_cap=problem.first_cap,
@@ -22,13 +26,18 @@ def solve(problem: Problem, profile: str, confidence: float) -> Outcome:
         seed=problem.seed,
         confidence=confidence,
         resample=problem.resample,
-    ).run()
+    )
+    # Runs of no length are charged nothing: no budget would ever end them.
+    longest = problem.stream.size if problem.resample else math.inf
+    while simulation.stop is None and simulation.state.testers.started.max() < longest:
+        simulation.advance()
+    result = simulation.result()
     return Outcome(
         trajectory=tuple((charged, index) for charged, _, index in result.trajectory),
         charged=result.charged,
         steps=result.steps,
         spent=np.array([standing.charged for standing in result.standings]),
-        stop=result.stop.value,
+        stop=USED_UP if simulation.stop is None else result.stop.value,
         claim=headline(result.certificate),
     )
 
