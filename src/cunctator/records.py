@@ -26,6 +26,8 @@ class StopReason(Enum):
     CERTIFIED = "the certificate has reached its target"
     """The (epsilon, delta) asked for is certified at the given confidence."""
     BUDGET = "the budget is spent"
+    USED_UP = "the instances are used up"
+    """A stream that was to be long enough for everything has come to its end."""
     INTERRUPTED = "interrupted"
     DEFAULT_CRASHES = "the default configuration crashes"
     """It did so on each of the first pairs: the target or the scenario is broken."""

@@ -36,7 +36,7 @@ from cunctator.core.scheduler import (
 from cunctator.core.state import State, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
 from cunctator.errors import InvalidSetting
-from cunctator.instances import CHUNK, resampled, shuffled
+from cunctator.instances import CHUNK, CHUNKS, resampled, shuffled
 from cunctator.records import StopReason
 from cunctator.statement import as_data
 from cunctator.target.table import Table, make_table
@@ -307,7 +307,9 @@ class Simulation:
         last = self.steps + steps
         while self.stop is None and self.steps < last:
             most = last - self.steps
-            self._enlarge_order(most)
+            if not self._enlarge_order(most):
+                self.stop = StopReason.USED_UP
+                break
             code, index = self._advance(most if self.stop_at is None else min(most, STOP_SLICE))
             if code == PROVED:
                 self.stop = StopReason.PROVED_OPTIMAL
@@ -364,12 +366,18 @@ class Simulation:
             steps,
         )
 
-    def _enlarge_order(self, steps: int) -> None:
-        """So many steps cannot lead beyond the end of the stream, unless that is the set's end."""
+    def _enlarge_order(self, steps: int) -> bool:
+        """Whether so many steps cannot lead beyond the end of a stream with replacement.
+
+        It has an end because runs that take no time would never spend a budget.
+        """
         columns = len(self.table.instances)
         while self._resample and self.state.testers.started.max() + steps >= self._order.size:
-            more = resampled(columns, self.seed, self._order.size // CHUNK)
-            self._order = np.concatenate([self._order, more])
+            chunk = self._order.size // CHUNK
+            if chunk == CHUNKS:
+                return False
+            self._order = np.concatenate([self._order, resampled(columns, self.seed, chunk)])
+        return True
 
     def _enlarge(self, index: int) -> None:
         if not room_for_result(self.state, index):

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cunctator.comparison.jobs import Conditions, Job, make_jobs, problem_of, run_job
+from cunctator.comparison.jobs import KILLED, REPORT, Conditions, Job, arranged, make_jobs, run_job
 from cunctator.comparison.kept import NAME
 from cunctator.comparison.processes import completed
 from cunctator.comparison.running import make_conditions, run_comparison
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome
-from cunctator.siblings.registry import METHODS, check_methods, read_settings
+from cunctator.siblings.registry import METHODS, check_grid, check_methods, read_settings
 from cunctator.target.table import make_table
 
 PAIR = {"epsilon": (0.5,), "delta": (0.5,)}
@@ -86,7 +86,7 @@ def test_results_do_not_depend_on_who_made_them(tmp_path):
     table, conditions = table_of(), several.conditions
     jobs = make_jobs(["spc", "sp"], 2, PAIR, {})
     jobs.sort(key=lambda job: (job.method != "spc", job.seed))
-    alone = [run_job(problem_of(table, conditions, job), job) for job in jobs]
+    alone = [run_job(arranged(table, conditions, job), job) for job in jobs]
     for one, other in zip(several.records, alone, strict=True):
         assert {**one, "seconds": 0} == {**json.loads(json.dumps(other)), "seconds": 0}
     assert [r["method"] for r in several.records] == ["spc", "spc", "sp", "sp"]
@@ -124,6 +124,36 @@ def test_results_of_something_else_are_refused(tmp_path):
         compare(tmp_path / "file" / "folder", methods=["sp"])
 
 
+def test_jobs_that_were_killed_or_met_a_mistake_of_ours_are_made_again(tmp_path):
+    compare(tmp_path, methods=["sp"])
+    path = tmp_path / NAME
+    facts, *lines = path.read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    for record, error in zip(records, (KILLED, "it failed (X: y)" + REPORT), strict=True):
+        record.pop("trajectory")
+        record["error"] = error
+    path.write_text("\n".join([facts, *map(json.dumps, records)]) + "\n")
+    again = compare(tmp_path, methods=["sp"])
+    assert not any("error" in record for record in again.records)
+
+
+def test_the_order_of_the_rows_has_no_say():
+    """Whoever stands first would be the first answer of many methods."""
+    table = table_of()
+    conditions = make_conditions(table, 0.05)
+    best, firsts = int(table.runtimes.mean(axis=1).argmin()), set()
+    for seed in range(8):
+        job = Job("spc", (), seed)
+        given = arranged(table, conditions, job)
+        assert sorted(given.rows) == [0, 1, 2, 3]
+        np.testing.assert_array_equal(given.problem.runtimes, table.runtimes[given.rows])
+        record = run_job(given, job)
+        assert record["trajectory"][-1][1] == best
+        firsts.add(record["trajectory"][0][1])
+        assert arranged(table, conditions, Job("paramils", (), seed)).rows[0] == 0, "the default"
+    assert len(firsts) > 1
+
+
 def test_two_at_once_are_one_too_many(tmp_path):
     def other(_):
         with pytest.raises(StudyProblem, match="another comparison is writing to it"):
@@ -149,7 +179,7 @@ def broken(monkeypatch, run):
     table = table_of()
     conditions = make_conditions(table, 0.05)
     job = Job("broken", (), 0)
-    return run_job(problem_of(table, conditions, job), job)
+    return run_job(arranged(table, conditions, job), job)
 
 
 def test_what_a_method_does_wrong_is_in_its_record(monkeypatch):
@@ -201,6 +231,12 @@ def test_time_left_is_honest(tmp_path):
     assert seen[0].left is None and seen[0].is_least
     assert seen[-1].left == pytest.approx(0.0) and not seen[-1].is_least
     assert any(now.is_least for now in seen[1:-1])
+
+
+def test_values_that_no_method_would_be_tried_with():
+    with pytest.raises(InvalidSetting, match=r"--epsilon is '0.1'; it is for sp, lb, cr; others"):
+        check_grid(["spc", "oup"], {"epsilon": (0.1,), "delta": ()})
+    check_grid(["spc", "lb"], {"epsilon": (0.1,), "delta": ()})
 
 
 def test_settings_are_given_by_method():

@@ -64,7 +64,7 @@ def test_lines_by_hand():
     assert (ours.first, ours.settled, ours.ended) == (1.0, (6.0, 8.0), 25.0)
     assert ours.good == (3, 3) and ours.excess == 0.0
     # (0.9, 0.1) was the quickest within 5%; of the three, one never was.
-    assert (best.settings, best.settled) == ("0.9, 0.1", (50.0, math.inf))
+    assert (best.settings, best.settled) == ("best of 3: 0.9, 0.1", (50.0, math.inf))
     assert middle.settings == "median of 3" and middle.settled == (70.0, math.inf)
     assert (middle.first, middle.good, middle.jobs) == (60.0, (2, 1), 3)
 
@@ -73,16 +73,18 @@ def test_words_by_hand():
     said = sentences(comparison_of(RECORDS))
     assert said[0] == "The best of 4 configurations has a mean of 1 s: b."
     assert said[1] == (
-        "SPC has an answer after 1 s; it stays within 5% of the best from 6 s on,"
-        " within 1% from 8 s on."
+        "SPC has an answer after 1 s, stays within 5% of the best from 6 s on,"
+        " stays within 1% of the best from 8 s on."
     )
     assert said[2] == (
-        "LeapsAndBounds (0.9, 0.1): first answer after 50 s, within 5% from 50 s on,"
+        "LeapsAndBounds (best of 3: 0.9, 0.1): first answer after 50 s, within 5% from 50 s on,"
         " 8.33 times SPC's time."
     )
     rows = markdown_table(comparison_of(RECORDS)).splitlines()
     assert rows[2] == "| SPC | - | 1 s | 6 s | 8 s | 25 s | 3 of 3 |"
-    assert rows[3] == "| LeapsAndBounds | 0.9, 0.1 | 50 s | 50 s | never | 50 s | 1 of 1 |"
+    assert (
+        rows[3] == "| LeapsAndBounds | best of 3: 0.9, 0.1 | 50 s | 50 s | never | 50 s | 1 of 1 |"
+    )
     assert terminal_table(comparison_of(RECORDS)).row_count == 3
 
 
@@ -90,8 +92,23 @@ def test_failures_are_told_once_for_each_method():
     failed = {"method": "sp", "settings": {}, "seed": 0, "error": "no; mend it", "seconds": 0.0}
     said = sentences(comparison_of([*RECORDS, failed, {**failed, "seed": 1}]))
     assert said[-1] == "Structured Procrastination: 2 of 2 jobs failed: no; mend it"
-    only = sentences(comparison_of([failed]))
-    assert len(only) == 2 and "never" not in only[0]
+    other = {**failed, "seed": 2, "error": "it failed (X); please report this"}
+    only = sentences(comparison_of([failed, other]))
+    assert [line.partition(": ")[2] for line in only[1:]] == [
+        "1 of 2 jobs failed: no; mend it",
+        "1 of 2 jobs failed: it failed (X); please report this",
+    ]
+    (line,) = summary_lines(comparison_of([failed, other]))
+    assert (line.first, line.good, line.jobs) == (math.inf, (0, 0), 2), "they count as no answer"
+
+
+def test_a_best_mean_of_zero():
+    means = np.array([0.0, 1.0])
+    assert excess([[1.0, 0]], means) == 0.0 and excess([[1.0, 1]], means) == math.inf
+    table = make_table(np.repeat(means[:, None], 3, axis=1), cutoff=10.0)
+    records = [record("spc", [[0.0, 0]], 1.0), record("sh", [[2.0, 0]], 3.0)]
+    said = sentences(Comparison(table, Conditions(0.1, 10.0, None, 100.0, True), records))
+    assert said[-1] == "Successive halving: first answer after 2 s, within 5% from 2 s on."
 
 
 def test_files(tmp_path):

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cunctator.comparison.running import make_conditions, run_comparison
+from cunctator.comparison.running import Comparison, make_conditions, run_comparison
 from cunctator.core.profiles import PROFILES
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.instances import resampled
-from cunctator.report.comparison_figures import answers_figure, excess_figure, spent_figure
+from cunctator.report.comparison_figures import (
+    answers_figure,
+    excess_figure,
+    quickest_pair,
+    spent_figure,
+)
 from cunctator.report.style import FORMATS, check_formats, save_figure
 from cunctator.report.table_figures import (
     bound_figure,
@@ -68,6 +73,28 @@ def test_lines_and_marks_are_the_records(comparison):
     np.testing.assert_allclose(marks, wanted)
     line = panel.lines[0].get_ydata()
     assert line[-1] == pytest.approx(means.min()), "SPC ends with the best"
+
+
+def test_jobs_without_an_answer_are_not_left_out(comparison):
+    """A pair that answered once in five times is not the quickest."""
+    lucky = {"method": "lb", "settings": {"epsilon": 0.1, "delta": 0.1}, "seed": 0}
+    steady = {"method": "lb", "settings": {"epsilon": 0.5, "delta": 0.1}, "seed": 0}
+    best = int(comparison.table.runtimes.mean(axis=1).argmin())
+    records = [{**lucky, "trajectory": [[5.0, best]], "charged": 5.0, "spent": [1.0] * 3}]
+    records += [{**lucky, "error": "no"}] * 4
+    done = {"trajectory": [[50.0, best]], "charged": 50.0, "spent": [1.0] * 3}
+    records += [{**steady, **done} for _ in range(5)]
+    means = comparison.table.runtimes.mean(axis=1)
+    assert quickest_pair(records, means)[0]["settings"]["epsilon"] == 0.5
+    whole = Comparison(comparison.table, comparison.conditions, records)
+    label = excess_figure(whole).legends[0].get_texts()[0].get_text()
+    assert label == "LeapsAndBounds (epsilon 0.5, delta 0.1)"
+
+
+def test_the_axis_is_logarithmic_when_answers_differ_by_much(comparison):
+    records = [{**r, "trajectory": [[1.0, 2], [2.0, 0]]} for r in comparison.records]
+    whole = Comparison(comparison.table, comparison.conditions, records)
+    assert answers_figure(whole).axes[0].get_yscale() == "log"
 
 
 def test_the_area_that_is_drawn_is_the_lower_bound():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from optimality import random_runtimes
 
-from cunctator.siblings.confidence import PROCRASTINATION_WITH_CONFIDENCE, USED_UP
+from cunctator.siblings.confidence import PROCRASTINATION_WITH_CONFIDENCE
 from cunctator.siblings.problem import Problem
 from cunctator.simulation import Simulation, simulate
 from cunctator.target.table import make_table
@@ -47,4 +47,4 @@ def test_drawn_with_replacement_it_sees_the_stream_of_all_methods():
 @pytest.mark.parametrize("runtimes", [np.zeros((2, 5)), np.array([[0.0] * 5, [1.0] * 5])])
 def test_runs_of_no_length_do_not_go_on_forever(runtimes):
     outcome = PROCRASTINATION_WITH_CONFIDENCE.solve(problem_of(runtimes, resample=True, budget=1e3))
-    assert outcome.stop == USED_UP and outcome.incumbent == 0
+    assert outcome.stop == "the instances are used up" and outcome.incumbent == 0

@@ -89,7 +89,7 @@ def test_one_configuration_by_hand():
     # a^2 = (ln(36 p^2 n_p / 0.05) + 2 ln m) / 2m at the cutoff as first cap. Phase 14 comes last:
     # n_14 = ln(196 pi^2 / 0.15) / e^(-14/3) = 9.4648 / 0.0094036 = 1006.5, so 1007, and
     # ln(36 * 196 * 1007 / 0.05) = 18.7721: 0.010002 at m = 1681, 0.009996 at m = 1682.
-    outcome = COUP.solve(problem_of([[0.0] * 2000], 8.0, 8.0))
+    outcome = COUP.solve(problem_of([[0.0] * 2000], 8.0, 8.0), epsilon=0.1)
     assert draws_of(14, 0.05) == 1007
     assert (outcome.steps, outcome.charged, outcome.incumbent) == (1682, 0.0, 0)
     assert outcome.stop == "the gap is at most epsilon"

@@ -26,16 +26,17 @@ def solve(problem, **settings):
     return LEAPS_AND_BOUNDS.solve(problem, **settings)
 
 
-def plain_estimate(row, guess, phase, n, epsilon, delta, zeta):
+def plain_estimate(row, guess, phase, n, epsilon, delta, zeta, first_cap=0.0):
     """RuntimeEst as it is written down, all sums made anew for each run."""
     b = math.ceil(44 * math.log(6 * n * phase * (phase + 1) / zeta) / (delta * epsilon**2))
     tau, spent = 4 * guess / (3 * delta), 0.0
+    counted = np.maximum(row, first_cap)
     for j in range(1, b + 1):
-        left = b * guess - spent
-        if min(row[j - 1], tau) >= left:
-            return guess, b * guess, j
+        left = b * guess - np.minimum(counted[: j - 1], tau).sum()
+        if min(counted[j - 1], tau) >= left:
+            return guess, spent + min(row[j - 1], tau, left), j
         spent += min(row[j - 1], tau)
-        seen = np.minimum(row[:j], tau)
+        seen = np.minimum(counted[:j], tau)
         level = next(k for k in range(1, 1000) if math.floor(1.1**k) >= j)
         a = math.floor(1.1**level) / math.floor(1.1 ** (level - 1))
         x = a * math.log(3 * 2.1 * ZETAS * phase**1.5 * level**1.1 * n / zeta)
@@ -55,7 +56,8 @@ def plain(problem, epsilon, delta, zeta, multiplier):
         means = []
         for row in problem.runtimes:
             order = row[problem.stream]
-            mean, spent, runs = plain_estimate(order, guess, phase, n, epsilon, delta, zeta)
+            given = (guess, phase, n, epsilon, delta, zeta, problem.first_cap)
+            mean, spent, runs = plain_estimate(order, *given)
             means.append(mean)
             charged, steps = charged + spent, steps + runs
         if min(means) < guess:

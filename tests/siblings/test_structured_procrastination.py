@@ -45,7 +45,7 @@ def plain(problem, epsilon, delta, zeta):
         runtime = runtimes[i, stream[position]]
         charged += min(runtime, cap)
         steps += 1
-        sums[i][position] = min(runtime, cap)
+        sums[i][position] = max(min(runtime, cap), problem.first_cap)
         if runtime > cap:
             queues[i].append((position, min(2 * cap, problem.cutoff)))
         wanted = math.ceil(12 / epsilon**2 * math.log(scale * len(sums[i]) ** 2))
@@ -141,3 +141,10 @@ def test_too_few_instances():
 def test_settings_out_of_range(settings):
     with pytest.raises(InvalidSetting, match="expected more than 0"):
         solve(problem_of(np.ones((2, 2))), **settings)
+
+
+def test_a_configuration_that_takes_no_time_can_win():
+    runtimes = np.array([[10.0] * 4000, [0.0] * 4000])
+    outcome = solve(problem_of(runtimes, 0.1, 20.0), epsilon=0.9, delta=0.5)
+    assert outcome.incumbent == 1 and outcome.claim.endswith("0.1 s count as that long.")
+    assert outcome.spent[1] == 0.0

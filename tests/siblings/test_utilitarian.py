@@ -168,7 +168,7 @@ def test_up_drops_what_is_surely_worse_and_stops_at_epsilon():
     # Cap = cutoff: UCB and LCB are 1 and 1 - a for the idle, a and -a for the busy one, with
     # a^2 = (ln(4 * 2.705808 * 2 / 0.05) + 2 ln m) / 2m = (6.0706 + 2 ln m) / 2m.
     # a < 1/2: 0.25017 at m = 25, 0.24205 at m = 26. a <= 0.1: 0.010006 at 993, 0.009997 at 994.
-    outcome = UP.solve(problem_of([BUSY, IDLE], 8.0, 8.0))
+    outcome = UP.solve(problem_of([BUSY, IDLE], 8.0, 8.0), epsilon=0.1)
     assert outcome.stop == "the gap is at most epsilon"
     assert outcome.spent.tolist() == [26 * 8.0, 0.0]
     assert outcome.steps == 994 + 26
@@ -185,10 +185,10 @@ def test_up_drops_what_is_surely_worse_and_stops_at_epsilon():
 
 def test_oup_leaves_a_configuration_once_another_may_be_better():
     # As above, UCB = a of the busy one is below 1 from m = 5 on: 1.105 at 4, 0.929 at 5.
-    outcome = OUP.solve(problem_of([BUSY, IDLE], 8.0, 8.0))
+    outcome = OUP.solve(problem_of([BUSY, IDLE], 8.0, 8.0), epsilon=0.1)
     assert outcome.spent.tolist() == [5 * 8.0, 0.0]
     assert outcome.steps == 994 + 5
-    outcome = OUP.solve(problem_of([IDLE, BUSY], 8.0, 8.0))
+    outcome = OUP.solve(problem_of([IDLE, BUSY], 8.0, 8.0), epsilon=0.1)
     assert (outcome.charged, outcome.steps, outcome.incumbent) == (0.0, 994, 0)
 
 

@@ -60,7 +60,7 @@ def compare(
         from cunctator.comparison.words import sentences, terminal_table
         from cunctator.formats.load import load_table
         from cunctator.scenario.models import cpus
-        from cunctator.siblings.registry import check_methods, read_settings
+        from cunctator.siblings.registry import check_grid, check_methods, read_settings
 
         check_writable(json_file)
         names = check_methods([name.strip() for name in methods.split(",")])
@@ -76,6 +76,7 @@ def compare(
             resample,
         )
         grid = {"epsilon": _numbers("--epsilon", epsilon), "delta": _numbers("--delta", delta)}
+        check_grid(names, grid)
         with _progress_display() as update:
             comparison = run_comparison(
                 recorded,
@@ -179,4 +180,4 @@ def _numbers(option: str, text: str | None) -> tuple[float, ...]:
     if not all(0 < number < 1 for number in numbers):
         expected = "expected numbers between 0 and 1 with commas between them, e.g. 0.1,0.3"
         raise InvalidSetting(option, text, expected)
-    return numbers
+    return tuple(dict.fromkeys(numbers))

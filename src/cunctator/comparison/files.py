@@ -13,12 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from cunctator.comparison.running import Comparison
-from cunctator.comparison.summary import SHARES, excess, settled, summary_lines, true_means
+from cunctator.comparison.summary import (
+    SHARES,
+    answers_of,
+    excess,
+    settled,
+    summary_lines,
+    true_means,
+)
 from cunctator.comparison.words import markdown_table, sentences
 from cunctator.errors import StudyProblem
+from cunctator.siblings.registry import METHODS
 
 COLUMNS = (
     "method",
+    "settings",
     "epsilon",
     "delta",
     "seed",
@@ -66,15 +75,19 @@ def job_rows(comparison: Comparison) -> list[dict[str, Any]]:
     means = true_means(comparison)
     rows = []
     for record in comparison.records:
-        trajectory = record.get("trajectory") or []
+        trajectory = answers_of(record)
         row = {name: record.get(name, "") for name in COLUMNS}
-        row |= {name: record["settings"].get(name, "") for name in ("epsilon", "delta")}
+        row["settings"] = json.dumps(record["settings"])
+        # Elsewhere these words mean other things, such as a probability to be wrong.
+        known = METHODS[record["method"]].grid.keys() & {"epsilon", "delta"}
+        row |= {name: record["settings"].get(name, "") for name in known}
         if trajectory:
             answer = int(trajectory[-1][1])
             row |= {"answer": answer, "mean": float(means[answer])}
             name = comparison.table.configurations[answer]
             row["configuration"] = name.encode(errors="backslashreplace").decode()
-            row |= {"excess": excess(trajectory, means), "first_answer": trajectory[0][0]}
+            over = excess(trajectory, means)
+            row |= {"excess": over if math.isfinite(over) else "", "first_answer": trajectory[0][0]}
             for share in SHARES:
                 since = settled(trajectory, means, share)
                 row[f"within_{share:.0%}"] = since if math.isfinite(since) else ""

@@ -11,14 +11,24 @@ import json
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cunctator.errors import CunctatorError
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem
 from cunctator.siblings.registry import METHODS
 from cunctator.target.table import Table
+
+ROWS = 7
+"""Keeps the random numbers of the order of the rows apart from others of the same seed."""
+
+KILLED = "its process was killed, for example because memory ran out; give fewer --workers"
+REPORT = "; please report this"
+"""What failures that are ours end with."""
 
 Record = dict[str, Any]
 """A job and what came of it, as JSON has it."""
@@ -92,39 +102,67 @@ def make_jobs(
     return sorted(jobs, key=lambda job: (len(job.settings), -job.effort))
 
 
-def run_job(problem: Problem, job: Job) -> Record:
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """A problem whose rows are in an order of the seed's own, and which rows of the table they are.
+
+    Ties go to the first row, and many methods begin with it: in the order of the table, whoever
+    wrote it down would have a say in who is quick.
+    """
+
+    problem: Problem
+    rows: NDArray[np.int64]
+    default_first: bool
+
+    def serves(self, conditions: Conditions, job: Job) -> bool:
+        """Whether another job would be given the same: then nothing is drawn anew."""
+        method = METHODS[job.method]
+        wanted = (job.seed, conditions.budget_of(method), method.needs_parameters)
+        return wanted == (self.problem.seed, self.problem.budget, self.default_first)
+
+
+def arranged(table: Table, conditions: Conditions, job: Job) -> Arranged:
+    """What the job's method is given. To those that go by parameters, row 0 is the default."""
+    method = METHODS[job.method]
+    random = np.random.default_rng([job.seed, ROWS])
+    first = [0] if method.needs_parameters else []
+    rest = np.arange(len(first), len(table.configurations))
+    rows = np.concatenate([np.array(first, dtype=np.int64), random.permutation(rest)])
+    names = tuple(table.configurations[row] for row in rows)
+    shuffled = replace(table, runtimes=table.runtimes[rows], configurations=names, measures={})
+    budget = conditions.budget_of(method)
+    first_cap, cutoff, resample = conditions.first_cap, conditions.cutoff, conditions.resample
+    problem = Problem(shuffled, first_cap, cutoff, budget, job.seed, resample)
+    return Arranged(problem, rows, method.needs_parameters)
+
+
+def run_job(given: Arranged, job: Job) -> Record:
     """Make it; whatever goes wrong is in the record."""
     method = METHODS[job.method]
     record: Record = {"method": job.method, "settings": dict(job.settings), "seed": job.seed}
     begun = time.perf_counter()
     try:
-        outcome = method.solve(problem, **dict(job.settings))
-        record |= _as_data(outcome)
+        outcome = method.solve(given.problem, **dict(job.settings))
+        record |= _as_data(outcome, given.rows)
     except CunctatorError as error:
         record |= {"error": str(error)}
     except Exception as error:  # one method's failure must not lose the others' results
-        record |= {"error": f"it failed ({type(error).__name__}: {error}); please report this"}
+        record |= {"error": f"it failed ({type(error).__name__}: {error}){REPORT}"}
     return record | {"seconds": time.perf_counter() - begun}
 
 
-def _as_data(outcome: Outcome) -> Record:
+def _as_data(outcome: Outcome, rows: NDArray[np.int64]) -> Record:
+    spent = np.zeros(rows.size)
+    spent[rows] = outcome.spent
     numbers = [outcome.charged, *outcome.spent, *(at for at, _ in outcome.trajectory)]
     if not all(math.isfinite(number) for number in numbers):
-        return {"error": "its result is not finite; please report this"}
+        return {"error": f"its result is not finite{REPORT}"}
     return {
-        "trajectory": [list(change) for change in outcome.trajectory],
+        "trajectory": [[at, int(rows[index])] for at, index in outcome.trajectory],
         "charged": outcome.charged,
         "steps": outcome.steps,
-        "spent": outcome.spent.tolist(),
+        "spent": spent.tolist(),
         "stop": outcome.stop,
         "claim": outcome.claim,
         "facts": {name: float(value) for name, value in outcome.facts.items()},
     }
-
-
-def problem_of(table: Table, conditions: Conditions, job: Job) -> Problem:
-    """What the job's method is given."""
-    budget = conditions.budget_of(METHODS[job.method])
-    return Problem(
-        table, conditions.first_cap, conditions.cutoff, budget, job.seed, conditions.resample
-    )

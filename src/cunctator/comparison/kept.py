@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from cunctator.comparison.jobs import Conditions, Job, Record
+from cunctator.comparison.jobs import KILLED, REPORT, Conditions, Job, Record
+from cunctator.core.compiled import PACKAGE, digest_of_files
 from cunctator.errors import StudyProblem
 from cunctator.target.table import Table
 
@@ -41,12 +42,12 @@ class Kept:
         try:
             data = [json.loads(line) for line in lines]
             known = data[0] if data else facts
-            self.records = {_key(record): record for record in data[1:]}
+            self.records = {_key(one): one for one in data[1:] if not _is_to_be_made_again(one)}
         except (ValueError, KeyError, TypeError, AttributeError):
             fix = f"remove the file, or {OTHER_FOLDER}"
             raise StudyProblem(self.path, "it is damaged", fix) from None
         if known != facts:
-            problem = "it was begun with another table, or under other conditions"
+            problem = "it was begun with another table, other conditions or another version"
             raise StudyProblem(self.path, problem, OTHER_FOLDER)
         os.ftruncate(self._descriptor, len(whole))
         os.lseek(self._descriptor, 0, os.SEEK_END)
@@ -67,6 +68,12 @@ class Kept:
         except OSError as error:
             fix = "make room, then compare again: what was recorded is kept"
             raise StudyProblem(self.path, f"cannot be written ({error.strerror})", fix) from None
+
+
+def _is_to_be_made_again(record: Record) -> bool:
+    """Whether it failed for a reason that may be gone: a kill, or a mistake of ours."""
+    error = str(record.get("error", ""))
+    return error == KILLED or error.endswith(REPORT)
 
 
 def _key(record: Record) -> str:
@@ -90,7 +97,9 @@ def kept_in(folder: Path, table: Table, conditions: Conditions) -> Iterator[Kept
             fix = f"wait for it, or {OTHER_FOLDER}"
             raise StudyProblem(path, "another comparison is writing to it", fix) from None
         kept = Kept(path, descriptor)
-        kept.begin({"table": digest_of(table), "conditions": asdict(conditions)})
+        code = digest_of_files([*PACKAGE.glob("siblings/*.py"), *PACKAGE.glob("core/*.py")])
+        facts = {"table": digest_of(table), "conditions": asdict(conditions), "code": code}
+        kept.begin(facts)
         yield kept
     finally:
         os.close(descriptor)

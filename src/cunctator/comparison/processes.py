@@ -18,14 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cunctator.comparison.jobs import Conditions, Job, Record, problem_of, run_job
-from cunctator.siblings.problem import Problem
+from cunctator.comparison.jobs import KILLED, Arranged, Conditions, Job, Record, arranged, run_job
 from cunctator.target.table import Table
 
 PATIENCE = 5.0
 """Seconds for a process to end when it is told to."""
-
-KILLED = "its process was killed, for example because memory ran out; give fewer --workers"
 
 
 def completed(
@@ -104,12 +101,10 @@ def _work(connection: Connection, path: Path, table: Table, conditions: Conditio
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who gave us the jobs
     # Not read-only, though nobody writes: kernels are compiled for arrays that may be written to.
     whole = replace(table, runtimes=np.load(path, mmap_mode="c"))
-    last: Problem | None = None
+    last: Arranged | None = None
     with suppress(EOFError, BrokenPipeError):
         while True:
             job: Job = connection.recv()
-            problem = problem_of(whole, conditions, job)
-            if last is not None and last.seed == problem.seed and last.budget == problem.budget:
-                problem = last  # its stream is drawn already
-            connection.send(run_job(problem, job))
-            last = problem
+            if last is None or not last.serves(conditions, job):
+                last = arranged(whole, conditions, job)
+            connection.send(run_job(last, job))

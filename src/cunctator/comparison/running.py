@@ -61,7 +61,8 @@ def make_conditions(
     if budget is not None and not budget > 0:
         raise InvalidSetting("budget", budget, "expected a positive number of seconds")
     whole = float(table.runtimes.clip(max=cutoff).sum())
-    return Conditions(first_cap, cutoff, budget, WHOLE_TABLES * whole, resample)
+    endless = WHOLE_TABLES * max(whole, first_cap)
+    return Conditions(first_cap, cutoff, budget, endless, resample)
 
 
 def run_comparison(

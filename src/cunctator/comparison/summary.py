@@ -4,16 +4,17 @@ An answer is judged by its true mean over the table, cut off at the cutoff, agai
 the table. It has *settled* within 5% at the charged time from which on it was never worse. For a
 method that answers once, that is when it returned.
 
-Methods that must be told epsilon and delta are shown three times: at the pair that was quickest to
-settle in hindsight, at the median pair, and how many pairs settled at all. Nobody knows the best
-pair in advance.
+Methods that must be told epsilon and delta are shown twice: at the pair that was quickest to settle
+in hindsight, which nobody knows in advance, and at the median pair. Jobs that failed count as those
+that have no answer. When a method ends matters: one that went on might have changed its mind.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,10 @@ def excess(trajectory: Sequence[Sequence[float]], means: NDArray[np.float64]) ->
     """How much slower than the best the last answer is; infinite without one."""
     if not trajectory:
         return math.inf
-    return float(means[int(trajectory[-1][1])] / means.min()) - 1.0
+    own, best = float(means[int(trajectory[-1][1])]), float(means.min())
+    if best == 0.0:
+        return 0.0 if own == 0.0 else math.inf
+    return own / best - 1.0
 
 
 def settled(
@@ -76,19 +80,30 @@ def summary_lines(comparison: Comparison) -> list[Line]:
     means = true_means(comparison)
     lines: list[Line] = []
     for name in dict.fromkeys(record["method"] for record in comparison.records):
-        records = [r for r in comparison.records if r["method"] == name and "error" not in r]
-        if not records:
-            continue
         groups: dict[str, list[Record]] = {}
-        for record in records:
-            groups.setdefault(_words(record["settings"]), []).append(record)
+        for record in comparison.records:
+            if record["method"] == name:
+                groups.setdefault(_words(record["settings"]), []).append(record)
         found = [_line(name, settings, group, means) for settings, group in groups.items()]
         if len(found) == 1:
             lines.extend(found)
             continue
-        lines.append(min(found, key=lambda line: (line.settled[0], line.ended)))
+        best = min(found, key=lambda line: (line.settled[0], line.ended))
+        lines.append(replace(best, settings=f"best of {len(found)}: {best.settings}"))
         lines.append(_median(name, found))
     return lines
+
+
+def title_of(name: str) -> str:
+    """A method's title; others pay for a run from its start each time they try it."""
+    method = METHODS[name]
+    return f"{method.title} (resumed)" if method.charges == "resume" else method.title
+
+
+def answers_of(record: Record) -> list[list[float]]:
+    """The trajectory of a job; empty if it failed."""
+    found: list[list[float]] = record.get("trajectory", [])
+    return found
 
 
 def _words(settings: dict[str, float | str]) -> str:
@@ -96,15 +111,15 @@ def _words(settings: dict[str, float | str]) -> str:
 
 
 def _line(name: str, settings: str, group: list[Record], means: NDArray[np.float64]) -> Line:
-    trajectories = [record["trajectory"] for record in group]
+    trajectories = [answers_of(record) for record in group]
     times = [tuple(settled(one, means, share) for share in SHARES) for one in trajectories]
     return Line(
         method=name,
-        title=METHODS[name].title,
+        title=title_of(name),
         settings=settings,
         first=_middle(one[0][0] if one else math.inf for one in trajectories),
         settled=tuple(_middle(column) for column in zip(*times, strict=True)),
-        ended=_middle(record["charged"] for record in group),
+        ended=_middle(record.get("charged", math.inf) for record in group),
         excess=_middle(excess(one, means) for one in trajectories),
         good=tuple(sum(map(math.isfinite, column)) for column in zip(*times, strict=True)),
         jobs=len(group),
@@ -115,7 +130,7 @@ def _median(name: str, found: list[Line]) -> Line:
     """The median pair, of each number by itself."""
     return Line(
         method=name,
-        title=METHODS[name].title,
+        title=title_of(name),
         settings=f"median of {len(found)}",
         first=_middle(line.first for line in found),
         settled=tuple(_middle(line.settled[k] for line in found) for k in range(len(SHARES))),
@@ -133,13 +148,14 @@ def _middle(numbers: Iterable[float]) -> float:
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """Why jobs gave nothing: each reason once, with the number of jobs."""
-    found: dict[str, list[str]] = {}
+    """Why jobs gave nothing: for each method, each kind of reason once, with an example."""
+    found: dict[tuple[str, str], list[str]] = {}
     for record in comparison.records:
         if "error" in record:
-            found.setdefault(record["method"], []).append(record["error"])
+            kind = re.sub(r"[\d.,]+", "", record["error"].partition(";")[0])
+            found.setdefault((record["method"], kind), []).append(record["error"])
     lines = []
-    for name, errors in found.items():
+    for (name, _), errors in found.items():
         total = sum(record["method"] == name for record in comparison.records)
         lines.append(f"{METHODS[name].title}: {len(errors)} of {total} jobs failed: {errors[0]}")
     return lines

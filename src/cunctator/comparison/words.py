@@ -68,11 +68,13 @@ def sentences(comparison: Comparison) -> list[str]:
     said = [f"The best of {count} configurations has a mean of {mean}: {name}."]
     ours = next((line for line in lines if line.method == OURS), None)
     if ours is not None:
-        said.append(
-            f"{ours.title} has an answer after {_time(ours.first)};"
-            f" it stays within {SHARES[0]:.0%} of the best from {_time(ours.settled[0])} on,"
-            f" within {SHARES[1]:.0%} from {_time(ours.settled[1])} on."
-        )
+        goods = [
+            f"never stays within {share:.0%} of the best"
+            if math.isinf(time)
+            else f"stays within {share:.0%} of the best from {_time(time)} on"
+            for share, time in zip(SHARES, ours.settled, strict=True)
+        ]
+        said.append(f"{ours.title} has an answer after {_time(ours.first)}, {', '.join(goods)}.")
         said.extend(_against(line, ours) for line in lines if line.method != OURS)
     return said + problems(comparison)
 
@@ -81,11 +83,11 @@ def _against(line: Line, ours: Line) -> str:
     who = f"{line.title} ({line.settings})" if line.settings else line.title
     reached, theirs = ours.settled[0], line.settled[0]
     if math.isinf(line.first):
-        return f"{who}: no answer."
+        return f"{who}: no answer in the median."
     if math.isinf(theirs):
         end = f"not within {SHARES[0]:.0%} at the end"
     else:
         end = f"within {SHARES[0]:.0%} from {_time(theirs)} on"
-        if math.isfinite(reached):
+        if 0 < reached < math.inf:
             end += f", {theirs / reached:.3g} times {ours.title}'s time"
     return f"{who}: first answer after {_time(line.first)}, {end}."

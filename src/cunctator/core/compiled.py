@@ -31,7 +31,8 @@ AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 PACKAGE = Path(__file__).parent.parent
 
 
-def _digest(sources: Iterable[Path]) -> str:
+def digest_of_files(sources: Iterable[Path]) -> str:
+    """Tells these files from others, and from what they were before."""
     digest = hashlib.sha256()
     for path in sorted(sources):
         digest.update(path.read_bytes())
@@ -46,7 +47,7 @@ def cache_folder(prefix: str, sources: Iterable[Path]) -> Path | None:
     else:
         with suppress(RuntimeError):  # nobody's home
             bases.append(Path("~/.cache/cunctator").expanduser())
-    name = prefix + _digest(sources)
+    name = prefix + digest_of_files(sources)
     for base in bases:
         try:
             (base / name).mkdir(parents=True, exist_ok=True)

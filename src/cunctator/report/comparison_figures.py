@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cunctator.comparison.jobs import Record
 from cunctator.comparison.running import Comparison
-from cunctator.comparison.summary import settled, true_means
+from cunctator.comparison.summary import answers_of, settled, title_of, true_means
 from cunctator.comparison.words import OURS
 from cunctator.report.style import COLOURS, new_figure, time_axis, time_ticks
 from cunctator.siblings.registry import METHODS
@@ -53,18 +53,20 @@ def answers_figure(comparison: Comparison) -> Figure:
         colour = COLOURS[name]
         if METHODS[name].grid:
             _marks(panel, records, means, colour)
-            handles.append(_mark(METHODS[name].title, colour))
+            handles.append(_mark(title_of(name), colour))
         else:
-            times, curves = _curves(records, means)
+            times, curves = _curves(records, means, comparison.conditions.first_cap)
             width = 2.4 if name == OURS else 1.2
-            label, middle = METHODS[name].title, _median(curves)
+            label, middle = title_of(name), _median(curves)
             handles += panel.plot(
                 times, middle, color=colour, linewidth=width, label=label, zorder=width
             )
+    answers = {int(k) for r in comparison.records for _, k in answers_of(r)}
+    drawn = [float(means[index]) for index in answers] + [float(means.min())]
     panel.axhline(means.min(), color="black", linewidth=0.8, linestyle=":")
     handles.append(Line2D([], [], label="the best", color="black", linewidth=0.8, linestyle=":"))
     time_axis(panel, comparison.conditions.first_cap)
-    _runtime_axis(panel)
+    _runtime_axis(panel, drawn)
     panel.set_ylabel("mean runtime of the answer")
     if any("delta" in METHODS[name].grid for name, _ in _by_method(comparison)):
         handles += _key()
@@ -79,23 +81,22 @@ def excess_figure(comparison: Comparison) -> Figure:
     pair that was quickest to settle, in hindsight; one that answers once is a mark for each seed.
     """
     means = true_means(comparison)
+    best = max(float(means.min()), 1e-12)
     figure, panel = new_figure(9.0, 4.8)
     for name, records in _by_method(comparison):
-        some, title, colour = records, METHODS[name].title, COLOURS[name]
+        some, title, colour = records, title_of(name), COLOURS[name]
         if METHODS[name].grid:
             some = quickest_pair(records, means)
             words = [f"{key} {value}" for key, value in some[0]["settings"].items()]
             title += f" ({', '.join(words)})"
-        times, curves = _curves(some, means)
-        shares = 100.0 * (curves / means.min() - 1.0)
-        if shares.size == 0:
-            continue
+        times, curves = _curves(some, means, comparison.conditions.first_cap)
+        shares = 100.0 * (curves / best - 1.0)
         if not METHODS[name].anytime:
             _returns(panel, some, means, colour, title)
             continue
         width = 2.4 if name == OURS else 1.2
         panel.plot(times, _median(shares), color=colour, linewidth=width, label=title, zorder=width)
-        known = ~np.isnan(shares).any(axis=0)
+        known = np.isfinite(shares).all(axis=0)
         low, high = np.quantile(shares[:, known], [0.25, 0.75], axis=0)
         panel.fill_between(times[known], low, high, color=colour, alpha=0.15, linewidth=0)
     panel.axhline(100 * CLOSE, color="black", linewidth=0.8, linestyle=":")
@@ -112,11 +113,11 @@ def _returns(
     panel: Axes, records: list[Record], means: NDArray[np.float64], colour: str, title: str
 ) -> None:
     """A mark where a method returned, and how good its answer is from then on."""
-    for place, record in enumerate(records):
-        charged, index = record["trajectory"][-1]
-        share = 100.0 * (means[int(index)] / means.min() - 1.0)
-        label = None if place else title
-        panel.plot([charged], [share], "o", label=label, color=colour, clip_on=False, zorder=4)
+    ends = [answers_of(record)[-1] for record in records if answers_of(record)]
+    at = [charged for charged, _ in ends]
+    best = max(float(means.min()), 1e-12)
+    shares = [100.0 * (means[int(index)] / best - 1.0) for _, index in ends]
+    panel.plot(at, shares, "o", label=title, color=colour, clip_on=False, zorder=4)
 
 
 def spent_figure(comparison: Comparison) -> Figure:
@@ -128,9 +129,12 @@ def spent_figure(comparison: Comparison) -> Figure:
     style = "o-" if means.size <= 30 else "."
     for name, records in _by_method(comparison):
         some = quickest_pair(records, means) if METHODS[name].grid else records
-        spent = np.array(some[0]["spent"])[order]
+        shown_job = next((record for record in some if "spent" in record), None)
+        if shown_job is None:
+            continue
+        spent = np.array(shown_job["spent"])[order]
         shown = np.where(spent > 0, spent, np.nan)
-        title = f"{METHODS[name].title}, {format_duration(spent.sum())} in all"
+        title = f"{title_of(name)}, {format_duration(spent.sum())} in all"
         panel.plot(ranks, shown, style, color=COLOURS[name], label=title, markersize=4)
     panel.set_yscale("log")
     time_ticks(panel.yaxis)
@@ -148,48 +152,49 @@ def quickest_pair(records: list[Record], means: NDArray[np.float64]) -> list[Rec
         groups.setdefault(str(record["settings"]), []).append(record)
 
     def quickness(group: list[Record]) -> tuple[float, float]:
-        times = sorted(settled(record["trajectory"], means, CLOSE) for record in group)
-        return times[len(times) // 2], sum(record["charged"] for record in group) / len(group)
+        times = sorted(settled(answers_of(record), means, CLOSE) for record in group)
+        return times[len(times) // 2], sum(record.get("charged", math.inf) for record in group)
 
     return min(groups.values(), key=quickness)
 
 
 def _by_method(comparison: Comparison) -> list[tuple[str, list[Record]]]:
-    """Records that have an answer, by method."""
+    """All records of the methods that have some answer."""
     found: dict[str, list[Record]] = {}
     for record in comparison.records:
-        if record.get("trajectory"):
-            found.setdefault(record["method"], []).append(record)
-    return list(found.items())
+        found.setdefault(record["method"], []).append(record)
+    return [(name, some) for name, some in found.items() if any(map(answers_of, some))]
 
 
 def _curves(
-    records: list[Record], means: NDArray[np.float64]
+    records: list[Record], means: NDArray[np.float64], least: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times, and for each record the mean of its answer then; NaN before it has one."""
-    firsts = [record["trajectory"][0][0] for record in records]
-    lasts = [max(record["charged"], record["trajectory"][-1][0]) for record in records]
-    begin, end = max(min(firsts), 1e-9), max(lasts)
+    """Times, and for each record the mean of its answer then; infinite before it has one."""
+    found = [record for record in records if answers_of(record)]
+    firsts = [answers_of(record)[0][0] for record in found]
+    lasts = [max(record["charged"], answers_of(record)[-1][0]) for record in found]
+    begin, end = max(min(firsts, default=least), least), max(lasts, default=least)
     times = np.geomspace(begin, max(end, begin * 1.0001), POINTS)
-    curves = np.full((len(records), POINTS), np.nan)
+    curves = np.full((len(records), POINTS), np.inf)
     for place, record in enumerate(records):
-        at = np.array([charged for charged, _ in record["trajectory"]])
-        which = np.searchsorted(at, times * (1 + 1e-12), side="right") - 1
-        answers = means[np.array([int(index) for _, index in record["trajectory"]])]
-        curves[place] = np.where(which >= 0, answers[np.maximum(which, 0)], np.nan)
+        if answers_of(record):
+            at, answers = np.array(answers_of(record)).T
+            which = np.searchsorted(at, times * (1 + 1e-12), side="right") - 1
+            known = means[answers.astype(int)][np.maximum(which, 0)]
+            curves[place] = np.where(which >= 0, known, np.inf)
     return times, curves
 
 
 def _median(curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Over the seeds, from when all have an answer."""
-    middle: NDArray[np.float64] = np.median(curves, axis=0)
-    return middle
+    """Over the seeds, the upper one as in the summary; NaN while it is infinite."""
+    middle = np.sort(curves, axis=0)[len(curves) // 2]
+    return np.where(np.isfinite(middle), middle, np.nan)
 
 
 def _marks(panel: Axes, records: Iterable[Record], means: NDArray[np.float64], colour: str) -> None:
     base = np.array(to_rgb(colour))
-    for record in records:
-        charged, index = record["trajectory"][-1]
+    for record in filter(answers_of, records):
+        charged, index = answers_of(record)[-1]
         epsilon = record["settings"].get("epsilon", NO_EPSILON)
         delta = record["settings"].get("delta", NO_DELTA)
         own = PALEST + (1 - PALEST) * min(1.0, 2 * delta)
@@ -217,9 +222,9 @@ def _mark(label: str, colour: str | tuple[float, float, float], size: float = 7.
     return Line2D([], [], label=label, marker="o", linestyle="", color=colour, markersize=size)
 
 
-def _runtime_axis(panel: Axes) -> None:
-    low, high = panel.get_ylim()
-    if low > 0 and high / low > 3:
+def _runtime_axis(panel: Axes, drawn: list[float]) -> None:
+    """Logarithmic if what is drawn differs by much."""
+    if min(drawn) > 0 and max(drawn) / min(drawn) > 3:
         panel.set_yscale("log")
         panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         panel.yaxis.set_minor_locator(NullLocator())

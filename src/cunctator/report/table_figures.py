@@ -68,7 +68,12 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
     figure, panel = new_figure()
     whole = np.concatenate([[0.0], np.sort(row)])
     truth = np.arange(row.size + 1) / row.size
-    label = f"F, all {row.size:,} runs: area above is the mean, {row.mean():.3g} s"
+    floor = (
+        f" (at least {conditions.first_cap:g} s each)"
+        if table.runtimes[index].min() < conditions.first_cap
+        else ""
+    )
+    label = f"F, all {row.size:,} runs{floor}: area above is the mean, {row.mean():.3g} s"
     panel.step(whole, truth, where="post", color=TRUTH, linewidth=1.5, label=label)
     panel.fill_between(whole, truth, 1.0, step="post", color=TRUTH, alpha=0.10, linewidth=0)
     if standing.started:
@@ -77,7 +82,7 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
         label = f"G, {standing.started:,} runs seen up to {cap:.3g} s"
         panel.step(times, curve, where="post", color=SEEN, linewidth=1.2, label=label)
         sure = np.append(1.0 - scaled, 1.0 - scaled[-1])
-        label = f"scaled towards 1: area above is the lower bound, {standing.lower:.3g} s"
+        label = f"scaled towards 1 ({PROFILE}): area above is a lower bound, {standing.lower:.3g} s"
         panel.step(times, sure, where="post", color=BOUND, linewidth=1.5, label=label)
         panel.fill_between(times, sure, 1.0, step="post", color=BOUND, alpha=0.35, linewidth=0)
         panel.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")

@@ -236,8 +236,12 @@ def report(
         f"With probability at least {facts['probability']:g}, the mean runtime of "
         f"{problem.table.configurations[best]} up to its cap of {facts['cap']:.6g} s is at most "
         f"{1 + facts['epsilon']:g} times {rival} if the longest {facts['delta'] / 2:.4g} of the "
-        f"runs is cut off, and at most {facts['delta']:g} of its runs exceed the cap."
+        f"runs is cut off, and "
     )
+    if facts["cap"] < problem.cutoff:
+        claim += f"at most {facts['delta']:g} of its runs exceed the cap."
+    else:
+        claim += "the cap is the cutoff, where all runs count as finished."
     stop = "every configuration is accepted or rejected"
     return Outcome(((charged, best),), charged, steps, racers.spent, stop, claim, facts)
 

@@ -136,6 +136,7 @@ COUP = Method(
         " configurations have a mean utility more than eps_p above the answer's"
     ),
     stops="after the first phase whose eps_p is at most epsilon, or when the instances are used up",
-    defaults=DEFAULTS,
+    defaults={**DEFAULTS, "epsilon": LEAST_EPSILON},
     anytime=True,
+    ends=False,
 )

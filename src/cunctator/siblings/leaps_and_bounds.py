@@ -42,20 +42,26 @@ def estimate(
     guess: float,
     phase: int,
     count: int,
-    settings: tuple[float, float, float],
+    settings: tuple[float, float, float, float],
 ) -> tuple[float, float, int]:
-    """RuntimeEst: the mean if it is below the guess, or else the guess; seconds; runs."""
-    epsilon, delta, zeta = settings
+    """RuntimeEst: the mean if it is below the guess, or else the guess; seconds; runs.
+
+    Runs shorter than the first cap count as that long, which the size of the sample relies on, but
+    are charged what they take.
+    """
+    epsilon, delta, zeta, first_cap = settings
     most = int(sample_size(epsilon, delta, zeta, count, phase))
     allowed, longest = most * guess, 4.0 * guess / (3.0 * delta)
     inverse = 2.1 * ZETA_1_5 * ZETA_1_1 * phase**1.5 * count / zeta
     scale = 120.0 * count * phase * (phase + 1.0) / zeta
-    spent, mean, squares, level, term = 0.0, 0.0, 0.0, 0, 0.0
+    spent, used, mean, squares, level, term = 0.0, 0.0, 0.0, 0.0, 0, 0.0
     for position in range(most):
-        runtime = min(row[stream[position]], longest)
-        if spent + runtime >= allowed:
-            return guess, allowed, position + 1
-        spent += runtime
+        seconds = min(row[stream[position]], longest)
+        runtime = max(seconds, first_cap)
+        if used + runtime >= allowed:
+            return guess, spent + min(seconds, allowed - used), position + 1
+        spent += seconds
+        used += runtime
         runs = position + 1
         shift = runtime - mean
         mean += shift / runs
@@ -80,7 +86,7 @@ def _phase(
     stream: NDArray[np.int64],
     guess: float,
     phase: int,
-    settings: tuple[float, float, float],
+    settings: tuple[float, float, float, float],
     means: NDArray[np.float64],
     spent: NDArray[np.float64],
     left: float,
@@ -109,9 +115,10 @@ def solve(
 ) -> Outcome:
     """Run it until it returns."""
     check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
-    if not 1.0 < multiplier <= 10.0:
-        raise InvalidSetting("multiplier", multiplier, "expected more than 1 and at most 10")
-    count, pair, settings = problem.configurations, (epsilon, delta), (epsilon, delta, zeta)
+    if not 1.0 < multiplier <= 2.0:
+        raise InvalidSetting("multiplier", multiplier, "expected more than 1 and at most 2")
+    count, pair = problem.configurations, (epsilon, delta)
+    settings = (epsilon, delta, zeta, problem.first_cap)
     means, spent = np.zeros(count), np.zeros(count)
     guess, phase, steps, left = FIRST_GUESS * problem.first_cap, 1, 0, problem.budget
     while True:
@@ -127,7 +134,8 @@ def solve(
         guess *= multiplier
         phase += 1
     answer, charged = int(means.argmin()), float(spent.sum())
-    cap = 4.0 * guess / (3.0 * delta)
+    cap = min(4.0 * guess / (3.0 * delta), problem.cutoff)
+    where = f"a cap of {cap:.4g} s" if cap < problem.cutoff else "no cap but the cutoff"
     return Outcome(
         trajectory=((charged, answer),),
         charged=charged,
@@ -136,8 +144,8 @@ def solve(
         stop=f"a mean below the guess was found in phase {phase}",
         claim=(
             f"With probability at least {1 - zeta:g}, it is (epsilon, delta)-optimal for"
-            f" epsilon = {epsilon:g} and delta = {delta:g}: with a cap of {cap:.4g} s its mean is"
-            f" about {means[answer]:.4g} s."
+            f" epsilon = {epsilon:g} and delta = {delta:g}: with {where} its mean is"
+            f" about {means[answer]:.4g} s.{problem.floor_note}"
         ),
         facts={"epsilon": epsilon, "delta": delta, "cap": cap, "mean": float(means[answer])},
     )

@@ -18,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.errors import CunctatorError, InvalidSetting
-from cunctator.instances import resampled, shuffled
+from cunctator.instances import CHUNKS, resampled, shuffled
 from cunctator.target.table import Table
-
-CHUNKS = 4
-"""Of a stream with replacement, some four million positions; the largest sample that a method of
-the paper's grid takes is 0.8 million."""
-
 
 SPENT = "the budget is spent"
 """Why a method ended that was not done."""
@@ -33,17 +28,19 @@ SPENT = "the budget is spent"
 class TooFewInstances(CunctatorError):
     """A method needs more instances than the table has."""
 
-    def __init__(self, method: str, needed: int, found: int, fits: str = "") -> None:
+    def __init__(
+        self, method: str, needed: int, found: int, fits: str = "", resample: bool = False
+    ) -> None:
         """`fits` are settings that need fewer, in words, if there are any."""
         self.method = method
         self.needed = needed
         self.found = found
         self.fits = fits
-        other = f"give {fits}, or " if fits else ""
-        super().__init__(
-            f"{method} needs {needed:,} instances and the table has {found:,}; {other}"
-            "draw them with replacement (--resample)"
-        )
+        whose = "the stream" if resample else "the table"
+        ways = [f"give {fits}"] if fits else []
+        ways += [] if resample else ["draw them with replacement (--resample)"]
+        fix = ", or ".join(ways) or "leave it out"
+        super().__init__(f"{method} needs {needed:,} instances and {whose} has {found:,}; {fix}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +53,8 @@ class Problem:
     cutoff: float
     """kappa-bar: no run is longer, and what is not solved by then counts as this long."""
     budget: float = math.inf
-    """Seconds to charge at most; a method that has not answered by then has no answer."""
+    """Seconds to charge; a method that has not answered by then has no answer. The run that reaches
+    it is finished by some methods, as they are written, and cut off by others."""
     seed: int = 0
     resample: bool = False
 
@@ -83,6 +81,13 @@ class Problem:
         return np.concatenate(chunks)
 
     @property
+    def floor_note(self) -> str:
+        """What has to be added to claims that suppose that no run is shorter than first_cap."""
+        if float(self.table.runtimes.min()) >= self.first_cap:
+            return ""
+        return f" Runs shorter than {self.first_cap:g} s count as that long."
+
+    @property
     def configurations(self) -> int:
         """n: how many there are."""
         return len(self.table.configurations)
@@ -91,7 +96,7 @@ class Problem:
         """Raise TooFewInstances unless the stream has so many; `fits` says what would need less."""
         if instances > self.stream.size:
             needed = math.ceil(min(instances, 2**62))
-            raise TooFewInstances(method, needed, self.stream.size, fits())
+            raise TooFewInstances(method, needed, self.stream.size, fits(), self.resample)
 
 
 @dataclass(frozen=True, eq=False)

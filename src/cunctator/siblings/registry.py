@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.ac_band import AC_BAND
@@ -48,6 +49,15 @@ def check_methods(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise InvalidSetting("--methods", ",".join(names), "give each method once")
     return names
+
+
+def check_grid(names: list[str], grid: Mapping[str, Sequence[float]]) -> None:
+    """Complain about values that no method would be tried with."""
+    for setting, values in grid.items():
+        if values and not any(setting in METHODS[name].grid for name in names):
+            with_it = [name for name in METHODS if setting in METHODS[name].grid]
+            expected = f"it is for {', '.join(with_it)}; others take --set METHOD.{setting}=VALUE"
+            raise InvalidSetting(f"--{setting}", ",".join(map(str, values)), expected)
 
 
 def read_settings(names: list[str], words: list[str]) -> dict[str, dict[str, float | str]]:

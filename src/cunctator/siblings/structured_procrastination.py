@@ -103,7 +103,8 @@ def _simulate(
         steps += 1
         charged += seconds
         spent[i] += seconds
-        total[i] += seconds if is_new else seconds - caps[level[i] - 1]
+        # Runs shorter than the first cap count as that long: none is known to take less.
+        total[i] += max(seconds, caps[0]) if is_new else seconds - caps[level[i] - 1]
         if runtime > cap:
             ring[i, (head[i] + waiting[i]) % size] = position
             waiting[i] += 1
@@ -150,7 +151,7 @@ def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Outcom
     if reached < 1.0:
         claim = (
             f"With probability at least {1 - zeta:g}, it is (epsilon, delta)-optimal for"
-            f" epsilon = {epsilon:g} and delta = {reached:.3g}."
+            f" epsilon = {epsilon:g} and delta = {reached:.3g}.{problem.floor_note}"
         )
     return Outcome(
         trajectory=tuple((float(at), int(index)) for at, index in changes[:used]),

@@ -291,6 +291,7 @@ def _method(name: str, title: str, is_optimistic: bool) -> Method:
         stops="when the gap is at most epsilon, or the instances are used up",
         defaults=DEFAULTS,
         anytime=True,
+        ends=False,
     )
 
 

@@ -34,7 +34,7 @@ CUTOFF = "cutoff"
 """As a scale: the problem's cutoff."""
 
 DEFAULTS: Settings = {
-    "epsilon": 0.1,
+    "epsilon": 0.0,
     "delta": 0.05,
     "utility": "uniform",
     "scale": CUTOFF,
