@@ -50,8 +50,9 @@ def noise(table: Table, again: Table) -> dict[str, float]:
     cutoff = table.cutoff or math.inf
     both = (first >= SHORTEST) & (first < cutoff) & (second < cutoff)
     ratios = np.abs(np.log(second[both] / first[both]))
+    solved = (first < cutoff) & (second < cutoff)
     counts = [
-        np.array_equal(table.measures[name][:, : second.shape[1]], values, equal_nan=True)
+        np.array_equal(table.measures[name][:, : second.shape[1]][solved], values[solved])
         for name, values in again.measures.items()
     ]
     means = np.corrcoef(first.mean(axis=1), second.mean(axis=1))[0, 1]
@@ -60,6 +61,7 @@ def noise(table: Table, again: Table) -> dict[str, float]:
         "median_difference": float(np.expm1(np.median(ratios))),
         "difference_of_nine_in_ten": float(np.expm1(np.quantile(ratios, 0.9))),
         "correlation_of_means": float(means),
+        "solved_only_once": int(((first < cutoff) != (second < cutoff)).sum()),
         "counts_are_the_same": bool(all(counts)),
     }
 
@@ -92,7 +94,7 @@ def save(table: Table) -> None:
         DATA / "minisat.npz",
         runtimes=np.round(table.runtimes, DIGITS).astype("f4"),
         configurations=np.array(table.configurations),
-        instances=np.array(table.instances),
+        instances=np.array([Path(name.split()[0]).stem for name in table.instances]),
         cutoff=np.array(table.cutoff),
         **arrays,
     )
