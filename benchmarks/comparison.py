@@ -22,7 +22,7 @@ import numpy as np
 
 from cunctator import load_table
 from cunctator.comparison.running import Comparison, make_conditions, run_comparison
-from cunctator.comparison.summary import Line, summary_lines, true_means
+from cunctator.comparison.summary import Line, summary_lines, title_of, true_means
 from cunctator.report.comparison_figures import answers_figure
 from cunctator.report.style import save_figure
 from cunctator.siblings.registry import METHODS
@@ -72,7 +72,8 @@ def table_of_times(comparisons: dict[str, Comparison]) -> list[str]:
             for own in lines.values():
                 found = [line for line in own if line.method == method.name]
                 cells.append(cell(found[place] if place < len(found) else None))
-            label = f"{method.title}, {title}" if method.grid else method.title
+            own_title = title_of(method.name)
+            label = f"{own_title}, {title}" if method.grid else own_title
             rows.append(f"| {label} | {' | '.join(cells)} |")
     return rows
 
@@ -120,7 +121,7 @@ def main() -> None:
     whole = comparisons[SHIPPED]
     some = [record for record in whole.records if record["method"] in SHOWN]
     figure = answers_figure(Comparison(whole.table, whole.conditions, some))
-    save_figure(figure, FIGURES / "comparison", ["png", "svg"])
+    save_figure(figure, FIGURES / "comparison", ["png"])
 
 
 if __name__ == "__main__":
