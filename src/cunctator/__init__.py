@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from cunctator.records import Run as Run
     from cunctator.records import Status as Status
     from cunctator.records import StopReason as StopReason
+    from cunctator.result import Result as Result
     from cunctator.scenario import load_scenario as load_scenario
-    from cunctator.simulation import Result as Result
     from cunctator.simulation import Simulation as Simulation
     from cunctator.simulation import simulate as simulate
     from cunctator.study_folder import resume as resume
@@ -35,7 +35,7 @@ HOME = {
     "Certificate": "core.certificate",
     "CunctatorError": "errors",
     "Outcome": "records",
-    "Result": "simulation",
+    "Result": "result",
     "Run": "records",
     "Scheduler": "core.scheduler",
     "Simulation": "simulation",

@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from cunctator.simulation import BEST_SHOWN, Result, Simulation
+from cunctator.result import BEST_SHOWN, Result
+from cunctator.simulation import Simulation
 from cunctator.statement import floor_note, headline, versus_default
 from cunctator.units import format_duration
 

@@ -22,7 +22,8 @@ from cunctator.errors import InvalidSetting
 from cunctator.units import parse_duration
 
 if TYPE_CHECKING:
-    from cunctator.simulation import Result, Simulation
+    from cunctator.result import Result
+    from cunctator.simulation import Simulation
 
 ProfileName = Annotated[str, typer.Option(help="The bounds of SPC: tight, proved or paper.")]
 Seed = Annotated[int, typer.Option(help="Seed of the order of the instances.")]
