@@ -100,8 +100,8 @@ def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeyp
         for process in (driver.pid, *found):
             os.kill(process, signal.SIGKILL)
     names = [path.name for path in tmp_path.iterdir()]
-    # The first process of each dies by itself; the others too if somebody else's supervisor, as that
-    # of a test beside this one, has come across their control groups.
+    # The first process of each dies by itself; the others too if another supervisor, as that of a
+    # test beside this one, has come across their control groups.
     wait_until(lambda: len(marked(mark)) <= 2)
     others = ["cunctator-notes", f"cunctator-{'0' * 16}-{owner()}", f"cunctator-{'0' * 16}-x"]
     for name in others:
