@@ -262,3 +262,11 @@ def test_settings_are_given_by_method():
 def test_settings_that_cannot_be(word, problem):
     with pytest.raises(InvalidSetting, match=problem):
         read_settings(["spc", "oup"], [word])
+
+
+def test_settings_of_zero_are_for_the_method_to_refuse():
+    """Some take an epsilon of 0; how long a job takes is no reason to fail before it begins."""
+    for name in ("oup", "lb"):
+        given = {name: {"epsilon": 0.0, "delta": 0.1}}
+        (job,) = make_jobs([name], 1, {}, given)
+        assert job.effort == 1.0

@@ -129,6 +129,9 @@ def test_files(tmp_path):
     assert rows[6]["error"] == "no" and rows[6]["answer"] == ""
     data = json.loads((tmp_path / "results.json").read_text())
     assert data["summary"][1]["settled"] == [50.0, None]
+    assert list(data["methods"]) == ["spc", "lb", "sp"]
+    assert data["methods"]["lb"]["charges"] == "restart"
+    assert "with probability 1 - zeta" in (tmp_path / "summary.md").read_text()
     assert data == json.loads(json.dumps(as_data(comparison)))
     with pytest.raises(StudyProblem, match="cannot be written"):
         write_files(comparison, tmp_path / "missing")

@@ -23,6 +23,7 @@ from cunctator.comparison.summary import (
 )
 from cunctator.comparison.words import markdown_table, sentences
 from cunctator.errors import StudyProblem
+from cunctator.siblings.method import Method
 from cunctator.siblings.registry import METHODS
 
 COLUMNS = (
@@ -106,10 +107,21 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
             "means": true_means(comparison).tolist(),
         },
         "conditions": asdict(comparison.conditions),
+        "methods": {name: _about(METHODS[name]) for name in _names(comparison)},
         "summary": [_finite(asdict(line)) for line in summary_lines(comparison)],
         "sentences": sentences(comparison),
         "jobs": comparison.records,
     }
+
+
+def _names(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(record["method"] for record in comparison.records))
+
+
+def _about(method: Method) -> dict[str, str]:
+    """What a method guarantees, what it charges and when it stops, in its own words."""
+    words = ("title", "guarantee", "charges", "stops")
+    return {word: str(getattr(method, word)) for word in words}
 
 
 def _finite(data: Any) -> Any:
@@ -123,4 +135,10 @@ def _finite(data: Any) -> Any:
 
 def _markdown(comparison: Comparison) -> str:
     said = "\n".join(f"- {sentence}" for sentence in sentences(comparison))
-    return f"{markdown_table(comparison)}\n\n{said}\n"
+    abouts = [_about(METHODS[name]) for name in _names(comparison)]
+    about = "\n".join(
+        f"- {one['title']}: {one['guarantee']}. Runs that are tried again: {one['charges']}."
+        f" It ends {one['stops']}."
+        for one in abouts
+    )
+    return f"{markdown_table(comparison)}\n\n{said}\n\n{about}\n"

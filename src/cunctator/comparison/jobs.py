@@ -72,11 +72,9 @@ class Job:
         Samples that are large enough for (epsilon, delta) grow with 1 / (epsilon^2 delta).
         """
         given = dict(self.settings)
-        if not given.keys() >= {"epsilon", "delta"}:
-            return 1.0
-        epsilon, delta = given["epsilon"], given["delta"]
-        assert isinstance(epsilon, float) and isinstance(delta, float)
-        return 1.0 / (epsilon**2 * delta)
+        epsilon, delta = (float(given.get(name, 1.0)) for name in ("epsilon", "delta"))
+        product = epsilon**2 * delta
+        return 1.0 / product if product > 0 else 1.0
 
 
 Given = Mapping[str, Mapping[str, float | str]]

@@ -97,7 +97,8 @@ def kept_in(folder: Path, table: Table, conditions: Conditions) -> Iterator[Kept
             fix = f"wait for it, or {OTHER_FOLDER}"
             raise StudyProblem(path, "another comparison is writing to it", fix) from None
         kept = Kept(path, descriptor)
-        code = digest_of_files([*PACKAGE.glob("siblings/*.py"), *PACKAGE.glob("core/*.py")])
+        sources = [*PACKAGE.glob("siblings/*.py"), *PACKAGE.glob("core/*.py")]
+        code = digest_of_files([*sources, PACKAGE / "simulation.py"])
         facts = {"table": digest_of(table), "conditions": asdict(conditions), "code": code}
         kept.begin(facts)
         yield kept

@@ -157,7 +157,7 @@ LEAPS_AND_BOUNDS = Method(
     run=solve,
     charges="restart",
     guarantee="(epsilon, delta)-optimal with probability 1 - zeta",
-    stops="when it returns",
+    stops="when a mean below the guess is found",
     defaults={"epsilon": 0.2, "delta": 0.2, "zeta": 0.1, "multiplier": 1.25},
     grid={"epsilon": FINE_EPSILONS, "delta": FINE_DELTAS},
 )

@@ -24,7 +24,7 @@ from cunctator.siblings.settings import GRID_DELTAS, GRID_EPSILONS, check_shares
 
 ROOT = 1
 MOST_CHANGES = 1 << 16
-"""Of the answer; more than that many are not recorded."""
+"""Of the answer; of more than that many, the last one is recorded last."""
 
 REACHED, SPENT, EXHAUSTED = 0, 1, 2
 STOPS = {
@@ -113,9 +113,9 @@ def _simulate(
         fresh[i] += max(0, wanted[i] - fresh[i] - waiting[i])
         set_key(tree, i, total[i] / started[i], 0.0)
         if answer < 0 or total[i] > total[answer]:
-            if answer != i and used < changes.shape[0]:
-                changes[used, 0], changes[used, 1] = charged, i
-                used += 1
+            if answer != i:
+                used = min(used + 1, changes.shape[0])
+                changes[used - 1, 0], changes[used - 1, 1] = charged, i
             answer = i
         if charged >= budget:
             return SPENT, started[answer], steps, used
