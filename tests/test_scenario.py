@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cunctator.errors import InvalidKey, InvalidScenario, InvalidSetting
+from cunctator.errors import InvalidKey, InvalidScenario
 from cunctator.scenario import load_scenario, template_text
-from cunctator.scenario.lines import line_of
 from cunctator.target.command import Command
-from cunctator.units import parse_size
 
 BASE = """\
 [target]
@@ -332,21 +330,6 @@ def test_the_error_says_it_in_one_line_whatever_the_file_holds(write):
     assert "\x1b" not in str(error) and "cannot be a parameter's name" in error.problem
 
 
-def test_tables_of_the_same_name_have_lines_of_their_own():
-    text = "[[initial]]\na = 1\n\n[[initial]]\na = 2\nb = 3\n[other]\na = 4\n"
-    assert [line_of(text, ["initial", str(k), "a"]) for k in (0, 1)] == [2, 5]
-    assert line_of(text, ["initial", "1", "c"]) == 4 and line_of(text, ["initial"]) == 1
-    assert line_of(text, ["other", "a"]) == 8
-
-
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=4), st.integers(0, 5))
-def test_lines_of_any_key(path, comments):
-    quoted = ".".join('"' + "".join(f"\\U{ord(c):08x}" for c in part) + '"' for part in path)
-    text = 'a = """\n[x]\n"""\nb = [\n1, # ]\n2]\n' + "# c = [\n" * comments
-    assert line_of(text + f"{quoted} = 1\n", path) in (7 + comments, {"a": 1, "b": 4}.get(path[0]))
-    assert line_of(text + f"[{quoted}]\n  'x y' = 1\n", [*path, "x y"]) == 8 + comments
-
-
 FULL = (
     BASE.replace(
         "[target]",
@@ -357,6 +340,7 @@ success = [0]
 success_pattern = "a"
 failure_pattern = "b"
 answer = "c"
+measures = {d = "(e)"}
 memory = "1GB"
 directory = "."
 """,
@@ -437,20 +421,6 @@ def test_no_file_makes_it_fall_over(tmp_path_factory, noise):
         load_scenario(place)
     except InvalidScenario as error:
         assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("2GB", 2 * 10**9), ("512 MiB", 2**29), ("1.5kb", 1500), ("100B", 100), ("1TiB", 2**40)],
-)
-def test_sizes(text, size):
-    assert parse_size(text, "memory") == size
-
-
-@pytest.mark.parametrize("text", ["", "2", "GB", "-1GB", "2 gigabytes", "1e3MB", "2IB", "9" * 99])
-def test_sizes_refused(text):
-    with pytest.raises(InvalidSetting, match=r"memory is .*expected a size with its unit"):
-        parse_size(text, "memory")
 
 
 def test_an_invalid_key_is_one_line():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cunctator.errors import InvalidSetting
-from cunctator.units import format_duration, parse_duration
+from cunctator.units import format_duration, parse_duration, parse_size
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,17 @@ def test_refused(text):
 )  # fmt: skip
 def test_format(seconds, text):
     assert format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2GB", 2 * 10**9), ("512 MiB", 2**29), ("1.5kb", 1500), ("100B", 100), ("1TiB", 2**40)],
+)
+def test_sizes(text, size):
+    assert parse_size(text, "memory") == size
+
+
+@pytest.mark.parametrize("text", ["", "2", "GB", "-1GB", "2 gigabytes", "1e3MB", "2IB", "9" * 99])
+def test_sizes_refused(text):
+    with pytest.raises(InvalidSetting, match=r"memory is .*expected a size with its unit"):
+        parse_size(text, "memory")

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from in_order import problem_of
 
 from cunctator.errors import InvalidSetting
-from cunctator.instances import shuffled
 from cunctator.siblings.ac_band import (
     AC_BAND,
     DRAW_STREAM,
@@ -17,20 +17,11 @@ from cunctator.siblings.ac_band import (
     plan_epochs,
     rounds_by_size,
 )
-from cunctator.siblings.problem import Problem, TooFewInstances
-from cunctator.target.table import make_table
+from cunctator.siblings.problem import TooFewInstances
 from margins import most_events
 
 SHARES = [(0.05, 0.01), (0.01, 0.01), (0.2, 0.1), (0.5, 0.5), (0.9, 0.2), (0.001, 0.5)]
 GROUP_SIZES = [2, 3, 4, 8, 16, 100]
-
-
-def problem_of(in_stream_order, cutoff=10.0, budget=math.inf, seed=7, resample=False):
-    """Position j of the stream has the runtimes of column j."""
-    wanted = np.asarray(in_stream_order, dtype=float)
-    runtimes = np.empty_like(wanted)
-    runtimes[:, shuffled(wanted.shape[1], seed)] = wanted
-    return Problem(make_table(runtimes), 0.5, cutoff, budget, seed, resample)
 
 
 def random_problem(seed, **settings):

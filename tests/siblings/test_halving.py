@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from in_order import problem_of
 
 from cunctator.errors import InvalidSetting
-from cunctator.instances import shuffled
 from cunctator.siblings.halving import (
     HYPERBAND,
     SUCCESSIVE_HALVING,
@@ -15,8 +15,7 @@ from cunctator.siblings.halving import (
     most_runs,
     round_sizes,
 )
-from cunctator.siblings.problem import Problem, TooFewInstances
-from cunctator.target.table import make_table
+from cunctator.siblings.problem import TooFewInstances
 
 METHODS = pytest.mark.parametrize("method", [SUCCESSIVE_HALVING, HYPERBAND], ids=lambda m: m.name)
 
@@ -26,14 +25,6 @@ FOUR = [
     [4, 4, 1, 1, 1, 1],
     [3, 3, 1, 1, 1, 1],
 ]
-
-
-def problem_of(in_stream_order, cutoff=10.0, budget=math.inf, seed=7, resample=False):
-    """Position j of the stream has the runtimes of column j."""
-    wanted = np.asarray(in_stream_order, dtype=float)
-    runtimes = np.empty_like(wanted)
-    runtimes[:, shuffled(wanted.shape[1], seed)] = wanted
-    return Problem(make_table(runtimes), 0.5, cutoff, budget, seed, resample)
 
 
 def random_problem(seed, **settings):

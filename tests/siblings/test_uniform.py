@@ -1,25 +1,13 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
+from in_order import problem_of
 
-from cunctator.instances import shuffled
-from cunctator.siblings.problem import Problem
 from cunctator.siblings.uniform import UNIFORM
-from cunctator.target.table import make_table
 
 SEED = 7
 BY_HAND = [[4, 1, 1], [2, 2, 5], [3, 3, 3]]
-
-
-def problem_of(in_stream_order, cutoff=10.0, budget=math.inf, resample=False):
-    """Position j of the stream has the runtimes of column j."""
-    wanted = np.asarray(in_stream_order, dtype=float)
-    runtimes = np.empty_like(wanted)
-    runtimes[:, shuffled(wanted.shape[1], SEED)] = wanted
-    return Problem(make_table(runtimes), 0.5, cutoff, budget, SEED, resample)
 
 
 def test_by_hand():
