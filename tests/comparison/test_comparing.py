@@ -92,6 +92,20 @@ def test_results_do_not_depend_on_who_made_them(tmp_path):
     assert [r["method"] for r in several.records] == ["spc", "spc", "sp", "sp"]
 
 
+def test_what_was_spent_is_told_by_the_rows_of_the_table():
+    """As many runs of each, so as much time as its runs are long, whatever row it was put in."""
+    runtimes = np.repeat([[4.0], [1.0], [2.0], [3.0]], 4000, axis=1)
+    table, job = make_table(runtimes, cutoff=4.0), Job("uniform", (), 0)
+    given = arranged(table, make_conditions(table, 0.5, budget=1000.0, resample=True), job)
+    assert given.rows.tolist() != [0, 1, 2, 3]
+    record = run_job(given, job)
+    names = [given.problem.table.configurations[row] for row in range(4)]
+    assert names == [table.configurations[row] for row in given.rows]
+    per_run = np.array(record["spent"]) / record["spent"][1]
+    assert per_run.tolist() == pytest.approx([4.0, 1.0, 2.0, 3.0], rel=0.02)
+    assert record["trajectory"][-1][1] == 1
+
+
 def test_the_same_command_goes_on(tmp_path):
     seen = []
     first = compare(tmp_path, seeds=1)

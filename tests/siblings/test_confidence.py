@@ -48,3 +48,12 @@ def test_drawn_with_replacement_it_sees_the_stream_of_all_methods():
 def test_runs_of_no_length_do_not_go_on_forever(runtimes):
     outcome = PROCRASTINATION_WITH_CONFIDENCE.solve(problem_of(runtimes, resample=True, budget=1e3))
     assert outcome.stop == "the instances are used up" and outcome.incumbent == 0
+
+
+@pytest.mark.parametrize("shortest", [0.01, 0.2])
+def test_the_claim_says_what_short_runs_count_as(shortest):
+    runtimes = np.maximum(random_runtimes(3), 0.2)
+    runtimes[0] = shortest
+    claim = PROCRASTINATION_WITH_CONFIDENCE.solve(problem_of(runtimes)).claim
+    assert "no other configuration is faster on average." in claim
+    assert ("Runs shorter than 100 ms count as 100 ms" in claim) == (shortest < 0.1)

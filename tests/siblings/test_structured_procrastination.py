@@ -148,3 +148,13 @@ def test_a_configuration_that_takes_no_time_can_win():
     outcome = solve(problem_of(runtimes, 0.1, 20.0), epsilon=0.9, delta=0.5)
     assert outcome.incumbent == 1 and outcome.claim.endswith("0.1 s count as that long.")
     assert outcome.spent[1] == 0.0
+
+
+def test_of_too_many_changes_the_last_is_recorded(monkeypatch):
+    problem = problem_of(random_runtimes(2, 4, 3000), 0.1, 8.0, seed=2)
+    settings = {"epsilon": 0.8, "delta": 0.7, "zeta": 0.3}
+    whole = solve(problem, **settings)
+    assert len(whole.trajectory) > 3  # else nothing is too many
+    module = "cunctator.siblings.structured_procrastination"
+    monkeypatch.setattr(f"{module}.MOST_CHANGES", 3)
+    assert solve(problem, **settings).trajectory == (*whole.trajectory[:2], whole.trajectory[-1])
