@@ -23,7 +23,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.choice import EXHAUSTED
+from cunctator.core.choice import EXHAUSTED, WAIT
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.slabs import NONE
 from cunctator.core.state import TURNS, State
@@ -79,7 +79,24 @@ def choose(state: State) -> int:
 
 @compiled_apart
 def _choose_from_pools(state: State) -> int:
-    """The same, of a pool that is large enough; EXHAUSTED if the largest of all is."""
+    """The same, of a pool that is large enough; EXHAUSTED if the largest of all is.
+
+    Pools move with a run only. Asking for one in vain leaves no trace: it is in no journal, and a
+    study that is restored from its journal must come out the same.
+    """
+    pools = state.pools
+    opened, frontier = pools.opened[0], pools.frontier[0]
+    since, screened_at = pools.frontier_since[0], pools.screened_at[0]
+    index = _choose_and_open(state)
+    if index in (WAIT, WIDEN):
+        pools.opened[0], pools.frontier[0] = opened, frontier
+        pools.frontier_since[0], pools.screened_at[0] = since, screened_at
+    return index
+
+
+@compiled
+def _choose_and_open(state: State) -> int:
+    """The same, moving the pools on the way."""
     pools = state.pools
     behind = TURNS * pools.sizes.size
     ahead = safe = 0.0
