@@ -4,41 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import signal
-import threading
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from comparing import PAIR, compare, table_of
 
-from cunctator.comparison.jobs import KILLED, REPORT, Conditions, Job, arranged, make_jobs, run_job
-from cunctator.comparison.kept import NAME
-from cunctator.comparison.processes import completed
+from cunctator.comparison.jobs import Conditions, Job, arranged, make_jobs, run_job
 from cunctator.comparison.running import make_conditions, run_comparison
-from cunctator.errors import InvalidSetting, StudyProblem
+from cunctator.errors import InvalidSetting
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome
 from cunctator.siblings.registry import METHODS, check_grid, check_methods, read_settings
 from cunctator.target.table import make_table
-
-PAIR = {"epsilon": (0.5,), "delta": (0.5,)}
-
-
-def table_of(configurations=4, instances=40, cutoff=10.0):
-    random = np.random.default_rng(3)
-    means = np.linspace(0.2, 2.0, configurations)[:, None]
-    runtimes = means * random.lognormal(-0.5, 1.0, (configurations, instances))
-    return make_table(np.clip(runtimes, 0.01, cutoff), cutoff=cutoff)
-
-
-def compare(folder, methods=("spc", "sp"), table=None, grid=PAIR, **more):
-    table = table or table_of()
-    conditions = make_conditions(table, 0.05, resample=True)
-    return run_comparison(
-        table, conditions, list(methods), folder, **{"seeds": 2, "workers": 1, "grid": grid} | more
-    )
 
 
 def test_the_grids_are_the_papers():
@@ -66,7 +43,8 @@ def test_conditions_come_from_the_table():
         ({"first_cap": 0.0}, "first_cap is 0.0; expected more than 0"),
         ({"first_cap": 20.0}, "at most the cutoff of 10 s"),
         ({"first_cap": 0.1, "cutoff": 11.0}, "recorded with a cutoff of 10 seconds"),
-        ({"first_cap": 0.1, "budget": -1.0}, "expected a positive number"),
+        ({"first_cap": 0.1, "budget": math.inf}, "expected a positive, finite number"),
+        ({"first_cap": 0.1, "budget": -1.0}, "expected a positive, finite number"),
     ],
 )
 def test_conditions_that_make_no_sense(settings, problem):
@@ -115,42 +93,6 @@ def test_the_same_command_goes_on(tmp_path):
     compare(tmp_path, methods=["lb", "spc"])  # more methods may come later
 
 
-def test_a_line_that_was_not_finished_is_made_again(tmp_path):
-    whole = compare(tmp_path, methods=["sp"])
-    path = tmp_path / NAME
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:-1]) + lines[-1][:50])
-    seen = []
-    again = compare(tmp_path, methods=["sp"], progress=seen.append)
-    assert seen[0].done == 1
-    assert [r["charged"] for r in again.records] == [r["charged"] for r in whole.records]
-
-
-def test_results_of_something_else_are_refused(tmp_path):
-    compare(tmp_path, methods=["sp"], seeds=1)
-    with pytest.raises(StudyProblem, match="begun with another table"):
-        compare(tmp_path, methods=["sp"], table=table_of(5))
-    (tmp_path / NAME).write_text("what is this?\n")
-    with pytest.raises(StudyProblem, match="damaged; remove the file"):
-        compare(tmp_path, methods=["sp"])
-    (tmp_path / "file").touch()
-    with pytest.raises(StudyProblem, match="cannot be used"):
-        compare(tmp_path / "file" / "folder", methods=["sp"])
-
-
-def test_jobs_that_were_killed_or_met_a_mistake_of_ours_are_made_again(tmp_path):
-    compare(tmp_path, methods=["sp"])
-    path = tmp_path / NAME
-    facts, *lines = path.read_text().splitlines()
-    records = [json.loads(line) for line in lines]
-    for record, error in zip(records, (KILLED, "it failed (X: y)" + REPORT), strict=True):
-        record.pop("trajectory")
-        record["error"] = error
-    path.write_text("\n".join([facts, *map(json.dumps, records)]) + "\n")
-    again = compare(tmp_path, methods=["sp"])
-    assert not any("error" in record for record in again.records)
-
-
 def test_the_order_of_the_rows_has_no_say():
     """Whoever stands first would be the first answer of many methods."""
     table = table_of()
@@ -166,14 +108,6 @@ def test_the_order_of_the_rows_has_no_say():
         firsts.add(record["trajectory"][0][1])
         assert arranged(table, conditions, Job("paramils", (), seed)).rows[0] == 0, "the default"
     assert len(firsts) > 1
-
-
-def test_two_at_once_are_one_too_many(tmp_path):
-    def other(_):
-        with pytest.raises(StudyProblem, match="another comparison is writing to it"):
-            compare(tmp_path, methods=["sp"])
-
-    compare(tmp_path, methods=["sp"], seeds=1, progress=other)
 
 
 def test_one_failure_does_not_lose_the_others(tmp_path):
@@ -208,43 +142,25 @@ def test_what_a_method_does_wrong_is_in_its_record(monkeypatch):
     assert "not finite" in broken(monkeypatch, infinite)["error"]
 
 
-def test_a_process_that_is_killed_costs_its_job_alone():
-    table = table_of(40, 400)
-    conditions = make_conditions(table, 0.05, resample=True)
-    jobs = [Job("sp", (("epsilon", 0.05), ("delta", 0.05)), seed) for seed in range(2)]
-    jobs.append(Job("sp", (("epsilon", 0.5), ("delta", 0.5)), 0))
-    begun = set(children())
-
-    def kill():
-        while len(now := set(children()) - begun) < 1:
-            time.sleep(0.01)
-        time.sleep(1.0)
-        os.kill(min(now), signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    found = list(completed(table, conditions, jobs, 1))
-    killer.join()
-    errors = [record.get("error", "") for _, record in found]
-    assert sum("its process was killed" in error for error in errors) == 1
-    assert [job for job, _ in found] == jobs and not errors[-1]
-    assert set(children()) <= begun
-
-
-def children():
-    """Of this process, all threads."""
-    found = []
-    for path in Path("/proc/self/task").glob("*/children"):
-        found += map(int, path.read_text().split())
-    return [pid for pid in found if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-
-
 def test_time_left_is_honest(tmp_path):
     seen = []
     compare(tmp_path, methods=["spc", "sp"], progress=seen.append, workers=1)
     assert seen[0].left is None and seen[0].is_least
     assert seen[-1].left == pytest.approx(0.0) and not seen[-1].is_least
     assert any(now.is_least for now in seen[1:-1])
+
+
+def test_a_setting_that_makes_no_sense_ends_it_at_once(tmp_path):
+    given = {"sp": {"zeta": 7.0}}
+    with pytest.raises(InvalidSetting, match=r"--set is 'sp.zeta=7.0'; zeta is 7.0; expected more"):
+        compare(tmp_path, methods=["spc", "sp"], given=given, seeds=20)
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 1, "no job was made"
+
+
+def test_an_endless_cutoff_is_none():
+    bare = make_table(np.ones((2, 3)))
+    with pytest.raises(InvalidSetting, match="cutoff is inf; expected a finite number"):
+        make_conditions(bare, 0.1, cutoff=math.inf)
 
 
 def test_values_that_no_method_would_be_tried_with():
@@ -280,7 +196,7 @@ def test_settings_that_cannot_be(word, problem):
 
 def test_settings_of_zero_are_for_the_method_to_refuse():
     """Some take an epsilon of 0; how long a job takes is no reason to fail before it begins."""
-    for name in ("oup", "lb"):
-        given = {name: {"epsilon": 0.0, "delta": 0.1}}
+    for name, epsilon in (("oup", 0.0), ("lb", 0.0), ("lb", 1e-155)):
+        given = {name: {"epsilon": epsilon, "delta": 0.1}}
         (job,) = make_jobs([name], 1, {}, given)
-        assert job.effort == 1.0
+        assert math.isfinite(job.effort) and job.effort - job.effort == 0

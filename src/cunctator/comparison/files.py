@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cunctator.comparison.kept import WRITTEN
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import (
     SHARES,
@@ -53,9 +54,10 @@ def write_files(comparison: Comparison, folder: Path) -> None:
     writer = csv.DictWriter(rows, COLUMNS)
     writer.writeheader()
     writer.writerows(job_rows(comparison))
-    _write(folder / "results.csv", rows.getvalue())
-    _write(folder / "results.json", json.dumps(as_data(comparison), indent=1) + "\n")
-    _write(folder / "summary.md", _markdown(comparison))
+    data = json.dumps(as_data(comparison), indent=1) + "\n"
+    texts = (rows.getvalue(), data, _markdown(comparison))
+    for name, text in zip(WRITTEN, texts, strict=True):
+        _write(folder / name, text)
 
 
 def _write(path: Path, text: str) -> None:

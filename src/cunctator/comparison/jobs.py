@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import CunctatorError
+from cunctator.errors import CunctatorError, InvalidSetting
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem
 from cunctator.siblings.registry import METHODS
@@ -26,9 +26,15 @@ from cunctator.target.table import Table
 ROWS = 7
 """Keeps the random numbers of the order of the rows apart from others of the same seed."""
 
+LEAST_PRODUCT = 1e-30
+"""Of epsilon^2 and delta: efforts can be added and subtracted."""
+
 KILLED = "its process was killed, for example because memory ran out; give fewer --workers"
 REPORT = "; please report this"
 """What failures that are ours end with."""
+
+INVALID = "is_invalid"
+"""Set in records of jobs that failed because a setting makes no sense."""
 
 Record = dict[str, Any]
 """A job and what came of it, as JSON has it."""
@@ -73,8 +79,7 @@ class Job:
         """
         given = dict(self.settings)
         epsilon, delta = (float(given.get(name, 1.0)) for name in ("epsilon", "delta"))
-        product = epsilon**2 * delta
-        return 1.0 / product if product > 0 else 1.0
+        return 1.0 / max(epsilon**2 * delta, LEAST_PRODUCT)
 
 
 Given = Mapping[str, Mapping[str, float | str]]
@@ -84,7 +89,7 @@ Given = Mapping[str, Mapping[str, float | str]]
 def make_jobs(
     methods: Iterable[str], seeds: int, grid: Mapping[str, Sequence[float]], given: Given
 ) -> list[Job]:
-    """All jobs, those first of which nothing is known, then the longest.
+    """All jobs: those first whose settings may be wrong, then those without any, then the longest.
 
     `grid` replaces the paper's values of a setting, `given` those and defaults of one method.
     """
@@ -97,7 +102,7 @@ def make_jobs(
         for values in itertools.product(*own.values()):
             settings = tuple(zip(own, values, strict=True))
             jobs.extend(Job(name, settings, seed) for seed in range(seeds))
-    return sorted(jobs, key=lambda job: (len(job.settings), -job.effort))
+    return sorted(jobs, key=lambda job: (job.method not in given, len(job.settings), -job.effort))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +147,8 @@ def run_job(given: Arranged, job: Job) -> Record:
     try:
         outcome = method.solve(given.problem, **dict(job.settings))
         record |= _as_data(outcome, given.rows)
+    except InvalidSetting as error:
+        record |= {"error": str(error), INVALID: True}
     except CunctatorError as error:
         record |= {"error": str(error)}
     except Exception as error:  # one method's failure must not lose the others' results

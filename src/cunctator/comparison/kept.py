@@ -1,7 +1,7 @@
 """Results of a comparison, kept as they come in: one line of JSON each, after a line of facts.
 
-Whoever is interrupted or killed goes on with the same command. A last line that was not written to
-its end is dropped: its job is made again.
+Whoever is interrupted or killed goes on with the same command. Lines that were not written to their
+end, or damaged since, are dropped: their jobs are made again.
 """
 
 from __future__ import annotations
@@ -9,18 +9,26 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import logging
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt
+
 from cunctator.comparison.jobs import KILLED, REPORT, Conditions, Job, Record
 from cunctator.core.compiled import PACKAGE, digest_of_files
 from cunctator.errors import StudyProblem
 from cunctator.target.table import Table
+from cunctator.units import counted
 
 NAME = "results.jsonl"
+WRITTEN = ("results.csv", "results.json", "summary.md")
+"""What `files.py` makes of it: not to be written over what is somebody else's."""
+
 OTHER_FOLDER = "give another --out"
 
 
@@ -33,34 +41,54 @@ class Kept:
         self.records: dict[str, Record] = {}
         """By the keys of their jobs."""
 
-    def begin(self, facts: Record) -> None:
-        """Read what is there, and see that it is of the same comparison."""
+    def begin(self, facts: Record, configurations: int) -> None:
+        """Read what is there, and see that it is of the same comparison.
+
+        Lines that were damaged, by whatever, are left out: their jobs are made again.
+        """
         with os.fdopen(os.dup(self._descriptor), "rb") as file:
             content = file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        lines = whole.splitlines()
-        try:
-            data = [json.loads(line) for line in lines]
-            known = data[0] if data else facts
-            self.records = {_key(one): one for one in data[1:] if not _is_to_be_made_again(one)}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            fix = f"remove the file, or {OTHER_FOLDER}"
-            raise StudyProblem(self.path, "it is damaged", fix) from None
+        head = _line(facts)
+        if head.startswith(content):  # nothing yet, or not even this line to its end
+            self._begin_anew(head)
+            return
+        first, _, rest = content.partition(b"\n")
+        known = _decoded(first)
+        if not isinstance(known, dict) or known.keys() != facts.keys():
+            problem, fix = (
+                "it is no file of a comparison, or damaged",
+                f"move it, or {OTHER_FOLDER}",
+            )
+            raise StudyProblem(self.path, problem, fix)
         if known != facts:
             problem = "it was begun with another table, other conditions or another version"
             raise StudyProblem(self.path, problem, OTHER_FOLDER)
-        os.ftruncate(self._descriptor, len(whole))
+        whole = rest[: rest.rfind(b"\n") + 1]
+        found = [_sound(_decoded(line), configurations) for line in whole.splitlines()]
+        damaged = found.count(None)
+        if damaged:
+            words = f"{counted(damaged, 'line')} of {self.path} cannot be read: made again"
+            logging.getLogger(__name__).warning(words)
+        sound = [one for one in found if one is not None and not _is_to_be_made_again(one)]
+        self.records = {_key(one): one for one in sound}
+        os.ftruncate(self._descriptor, len(first) + 1 + len(whole))
         os.lseek(self._descriptor, 0, os.SEEK_END)
-        if not lines:
-            self._write(facts)
+
+    def _begin_anew(self, head: bytes) -> None:
+        others = [name for name in WRITTEN if (self.path.parent / name).exists()]
+        if others:
+            problem = f"the folder has {others[0]} of something else"
+            raise StudyProblem(self.path.parent, problem, OTHER_FOLDER)
+        os.ftruncate(self._descriptor, 0)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        self._write(head)
 
     def add(self, job: Job, record: Record) -> None:
         """Keep a result, for good."""
-        self._write(record)
+        self._write(_line(record))
         self.records[job.key] = record
 
-    def _write(self, record: Record) -> None:
-        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+    def _write(self, line: bytes) -> None:
         try:
             written = os.write(self._descriptor, line)
             while written < len(line):
@@ -68,6 +96,59 @@ class Kept:
         except OSError as error:
             fix = "make room, then compare again: what was recorded is kept"
             raise StudyProblem(self.path, f"cannot be written ({error.strerror})", fix) from None
+
+
+class _Sound(BaseModel):
+    """What a line has to be; all numbers finite."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    method: str
+    settings: dict[str, float | str]
+    seed: NonNegativeInt
+    seconds: NonNegativeFloat
+
+
+class _Failed(_Sound):
+    error: str
+
+
+class _Made(_Sound):
+    trajectory: list[tuple[NonNegativeFloat, NonNegativeInt]]
+    charged: NonNegativeFloat
+    steps: NonNegativeInt
+    spent: list[NonNegativeFloat]
+    stop: str
+    claim: str
+    facts: dict[str, float]
+
+
+def _sound(data: object, configurations: int) -> Record | None:
+    """A record that has all it should, or None."""
+    kind = _Failed if isinstance(data, dict) and "error" in data else _Made
+    try:
+        # From JSON again, where strict means JSON's own types: pairs are lists there.
+        found = kind.model_validate_json(json.dumps(data))
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, _Made):
+        indices = [index for _, index in found.trajectory]
+        if len(found.spent) != configurations or max(indices, default=0) >= configurations:
+            return None
+    assert isinstance(data, dict)
+    return data
+
+
+def _decoded(line: bytes) -> object:
+    """What a line says, or None."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _line(record: Record) -> bytes:
+    return json.dumps(record, allow_nan=False).encode() + b"\n"
 
 
 def _is_to_be_made_again(record: Record) -> bool:
@@ -87,10 +168,12 @@ def kept_in(folder: Path, table: Table, conditions: Conditions) -> Iterator[Kept
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o644)
     except OSError as error:
         raise StudyProblem(path, f"cannot be used ({error.strerror})", OTHER_FOLDER) from None
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise StudyProblem(path, "it is no ordinary file", OTHER_FOLDER)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -100,7 +183,7 @@ def kept_in(folder: Path, table: Table, conditions: Conditions) -> Iterator[Kept
         sources = [*PACKAGE.glob("siblings/*.py"), *PACKAGE.glob("core/*.py")]
         code = digest_of_files([*sources, PACKAGE / "simulation.py"])
         facts = {"table": digest_of(table), "conditions": asdict(conditions), "code": code}
-        kept.begin(facts)
+        kept.begin(facts, len(table.configurations))
         yield kept
     finally:
         os.close(descriptor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from cunctator.comparison.jobs import Conditions, Given, Job, Record, make_jobs
+from cunctator.comparison.jobs import INVALID, Conditions, Given, Job, Record, make_jobs
 from cunctator.comparison.kept import kept_in
 from cunctator.comparison.processes import completed
 from cunctator.errors import InvalidSetting
@@ -55,11 +56,13 @@ def make_conditions(
     elif table.cutoff is not None and cutoff > table.cutoff:
         expected = f"the table was recorded with a cutoff of {table.cutoff:g} seconds; give less"
         raise InvalidSetting("cutoff", cutoff, expected)
+    if not cutoff < math.inf:
+        raise InvalidSetting("cutoff", cutoff, "expected a finite number of seconds")
     if not 0 < first_cap <= cutoff:
         expected = f"expected more than 0 and at most the cutoff of {cutoff:g} s"
         raise InvalidSetting("first_cap", first_cap, expected)
-    if budget is not None and not budget > 0:
-        raise InvalidSetting("budget", budget, "expected a positive number of seconds")
+    if budget is not None and not 0 < budget < math.inf:
+        raise InvalidSetting("budget", budget, "expected a positive, finite number of seconds")
     whole = float(table.runtimes.clip(max=cutoff).sum())
     endless = WHOLE_TABLES * max(whole, first_cap)
     return Conditions(first_cap, cutoff, budget, endless, resample)
@@ -87,12 +90,19 @@ def run_comparison(
         clock = _Clock(missing, workers)
         progress(clock.now(len(jobs)))
         for job, record in completed(table, conditions, missing, workers):
+            if record.pop(INVALID, False) and job.method in given:
+                raise InvalidSetting("--set", _as_words(given[job.method], job), record["error"])
             kept.add(job, record)
             clock.note(job, record)
             progress(clock.now(len(jobs)))
         jobs.sort(key=lambda job: _place(methods, job))
         records = [kept.records[job.key] for job in jobs]
     return Comparison(table, conditions, records)
+
+
+def _as_words(settings: Mapping[str, float | str], job: Job) -> str:
+    """What was given for a method, as on the command line."""
+    return " ".join(f"{job.method}.{name}={value}" for name, value in settings.items())
 
 
 def _place(methods: Sequence[str], job: Job) -> tuple[object, ...]:

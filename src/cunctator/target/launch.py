@@ -32,7 +32,7 @@ REPORT = struct.Struct("=cqq")
 """`BEGUN`, and nanoseconds: the monotonic clock, and the CPU time used so far."""
 
 NOT_STARTED = 127
-"""Exit code of a child that could not become the target."""
+"""Exit code of a child that could not become what it was started for."""
 
 URGENT = -20
 """Niceness of a supervisor, where that is allowed: it is to be on time however busy the CPUs."""
@@ -68,6 +68,13 @@ def wake_at_drivers_death() -> None:
     The kernel sends it also when the thread ends that started us, and then it must do no harm.
     """
     _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGCONT, 0, 0, 0)
+
+
+def die_with_parent(parent: int) -> None:
+    """Be killed when the process ends that started us; it may have ended already."""
+    _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(NOT_STARTED)
 
 
 def become_urgent() -> None:
@@ -149,9 +156,7 @@ def _become_target(
 ) -> NoReturn:
     stdout, stderr, report = (writing for _, writing in pipes)
     try:
-        _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != supervisor:
-            os._exit(NOT_STARTED)
+        die_with_parent(supervisor)
         os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
         os.setsid()
         os.dup2(stdout if request.printed is None else _opened(request.printed), 1)
