@@ -288,6 +288,15 @@ def test_other_numbers_of_the_same_runs(tmp_path):
         np.testing.assert_array_equal(again.measures[name], table.measures[name])
 
 
+def test_numbers_of_another_pattern_are_not_mixed_with_them(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text(COUNTING)
+    measure(load_scenario(path), 2, 2, tmp_path / "runs.db", lambda done, total: None)
+    path.write_text(COUNTING.replace("never", "ever"))
+    with pytest.raises(StudyProblem, match="another scenario, or other measures"):
+        measure(load_scenario(path), 2, 2, tmp_path / "runs.db", lambda done, total: None)
+
+
 def test_what_is_noted_does_not_make_another_study(tmp_path):
     path = tmp_path / "scenario.toml"
     path.write_text(COUNTING)

@@ -61,7 +61,8 @@ class Recorded:
                 self._connection.commit()
         if row is not None and row[0] != digest:
             fix = "give another --out, or restore the scenario"
-            raise StudyProblem(self.path, "it was begun with another scenario", fix)
+            problem = "it was begun with another scenario, or other measures"
+            raise StudyProblem(self.path, problem, fix)
 
     def done(self) -> dict[tuple[int, int], float]:
         """Runtimes by (configuration, pair)."""
@@ -156,7 +157,7 @@ def measure(
     pairs = pairs if count is None else min(pairs, count)
     configurations = min(configurations, scenario.space.size or configurations)
     wanted = scenario.target.measures
-    with recorded_in(beside, scenario.digest) as recorded:
+    with recorded_in(beside, _digest_with_measures(scenario)) as recorded:
         known = recorded.done()
         jobs = [(c, p) for p in range(pairs) for c in range(configurations) if (c, p) not in known]
         folder = _generated_folder(scenario.instances, beside)
@@ -174,6 +175,14 @@ def measure(
     names = [_name(scenario, index) for index in range(configurations)]
     titles = [" ".join(map(str, scenario.instances.even_pair(pair))) for pair in range(pairs)]
     return make_table(runtimes, names, _distinct(titles), cutoff, measures=measures)
+
+
+def _digest_with_measures(scenario: Scenario) -> str:
+    """Tells scenarios apart, and patterns too: what one found is no number of another."""
+    if not scenario.target.measures:
+        return scenario.digest
+    patterns = json.dumps(sorted(scenario.target.measures.items()))
+    return hashlib.sha256(f"{scenario.digest} {patterns}".encode()).hexdigest()
 
 
 def _generated_folder(instances: Instances, beside: Path) -> Path:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cunctator.comparison.running import Comparison, make_conditions, run_comparison
+from cunctator.comparison.summary import summary_lines
 from cunctator.core.profiles import PROFILES
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.instances import resampled
@@ -110,6 +111,67 @@ def test_the_area_that_is_drawn_is_the_lower_bound():
         area = float((np.diff(times) * scaled).sum())
         assert standing.lower == pytest.approx(max(area, 0.05), rel=1e-6)
     assert simulation.standing(0).lower > 0.06
+
+
+@pytest.mark.parametrize("first_cap", [0.05, 3.0])
+def test_the_area_has_its_number_beside_it(first_cap):
+    """Where runs are shorter than the first cap, the bound is that, and not the area."""
+    table = table_of(4, 300)
+    panel = bound_figure(table, make_conditions(table, first_cap), 0).axes[0]
+    curve = panel.lines[2]
+    times, heights = curve.get_xdata(), curve.get_ydata()
+    area = float((np.diff(times) * (1.0 - heights[:-1])).sum())
+    assert f"a lower bound, {area:.3g} s" in curve.get_label()
+    assert ("below the first cap" in curve.get_label()) == (area < first_cap)
+
+
+@pytest.mark.parametrize("configurations", [1, 3])
+def test_small_tables_have_ticks_and_lines(configurations, tmp_path):
+    runtimes = np.random.default_rng(0).uniform(100.0, 110.0, (configurations, 3))
+    table = make_table(runtimes, ["\u6f22" * 200, "b\x1b[31m", "c"][:configurations])
+    conditions = make_conditions(table, 1.0)
+    found = run_comparison(
+        table, conditions, ["spc", "uniform"], tmp_path, seeds=1, grid={}, workers=1
+    )
+    spent = spent_figure(found).axes[0]
+    assert len(spent.get_yticks()) >= 2 and all(x == int(x) for x in spent.get_xticks())
+    varied = variation_figure(table, conditions).axes[0]
+    for line in varied.lines:
+        assert line.get_ydata()[-1] == 100.0 and line.get_xdata()[-1] > varied.get_xlim()[1]
+    title = bound_figure(table, conditions, 0).axes[0].get_title()
+    assert title.isprintable() and (len(title) < 60)
+    save_figure(
+        bound_figure(table, conditions, 0), tmp_path / "bound", ["png"]
+    )  # without a warning
+
+
+def test_what_ends_before_the_first_cap_is_in_the_picture(tmp_path):
+    table = make_table(np.full((3, 6), 0.001), cutoff=10.0)
+    conditions = make_conditions(table, 0.1, budget=0.05, resample=True)
+    found = run_comparison(
+        table, conditions, ["spc", "uniform"], tmp_path, seeds=1, grid={}, workers=1
+    )
+    for figure in (answers_figure(found), excess_figure(found)):
+        panel = figure.axes[0]
+        ends = [line.get_xdata()[-1] for line in panel.lines[:2]]
+        assert panel.get_xlim()[0] < min(ends) and max(ends) < 0.06
+
+
+def test_the_quickest_pair_is_that_of_the_summary(comparison):
+    """Neither settles; their median jobs take 10 and 9 s, all jobs together 21 and 27 s."""
+    worst = int(comparison.table.runtimes.mean(axis=1).argmax())
+    records = [
+        {
+            **{"method": "lb", "settings": {"epsilon": epsilon, "delta": 0.1}, "seed": seed},
+            **{"trajectory": [[charged, worst]], "charged": charged, "spent": [1.0] * 3},
+        }
+        for epsilon, times in ((0.1, (1.0, 10.0, 10.0)), (0.2, (9.0, 9.0, 9.0)))
+        for seed, charged in enumerate(times)
+    ]
+    whole = Comparison(comparison.table, comparison.conditions, records)
+    means = comparison.table.runtimes.mean(axis=1)
+    assert quickest_pair(records, means)[0]["settings"]["epsilon"] == 0.2
+    assert summary_lines(whole)[0].settings == "best of 2: 0.2, 0.1"
 
 
 def test_least_epsilons_by_hand():

@@ -67,15 +67,15 @@ def check_writable(json_file: Path | None) -> None:
 
 
 @contextmanager
-def quick_interrupt() -> Iterator[None]:
-    """While kernels are compiled, let Ctrl-C end the process at once.
+def quick_interrupt(words: str = NOTHING_YET) -> Iterator[None]:
+    """While kernels are compiled or figures drawn, let Ctrl-C end the process at once.
 
-    The compiler calls back into Python and swallows exceptions there, KeyboardInterrupt too; and
-    there is nothing to save yet.
+    Compilers and fonts call back into Python and swallow exceptions there, KeyboardInterrupt too;
+    and there is nothing to save yet, or any more.
     """
 
     def leave(number: int, frame: object) -> None:
-        os.write(2, f"cunctator: {NOTHING_YET}\n".encode())
+        os.write(2, f"cunctator: {words}\n".encode())
         os._exit(INTERRUPTED)
 
     before = signal.signal(signal.SIGINT, leave)

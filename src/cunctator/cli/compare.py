@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from cunctator.cli.common import INTERRUPTED, JsonFile, app, check_writable, readable_errors, save
-from cunctator.errors import InvalidSetting
+from cunctator.cli.common import (
+    INTERRUPTED,
+    JsonFile,
+    app,
+    check_writable,
+    quick_interrupt,
+    readable_errors,
+    save,
+)
+from cunctator.errors import InvalidSetting, one_line
 from cunctator.units import format_duration, parse_duration
 
 if TYPE_CHECKING:
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
     from cunctator.comparison.running import Progress as Now
 
 DEFAULT_METHODS = "spc,sp,lb"
+MOST_SEEDS, MOST_WORKERS = 10_000, 1024
+RECORDED = "all jobs are recorded; the same command writes and draws what came of them"
 Words = Annotated[str | None, typer.Option(help="Instead of the paper's grid, e.g. 0.1,0.3.")]
 
 
@@ -31,7 +41,9 @@ def compare(
     out: Annotated[
         Path, typer.Option(help="Folder of results; the same command goes on with them.")
     ] = Path("comparison"),
-    seeds: Annotated[int, typer.Option(min=1, help="Orders of the instances to try.")] = 3,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, help="Orders of the instances to try.")
+    ] = 3,
     first_cap: Annotated[str, typer.Option(help="Shortest cap, e.g. 100ms.")] = "100ms",
     cutoff: Annotated[str | None, typer.Option(help="Longest cap; default: the table's.")] = None,
     budget: Annotated[
@@ -46,7 +58,9 @@ def compare(
         list[str] | None,
         typer.Option("--set", help="Another setting, e.g. oup.utility=log-laplace; repeatable."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Default: all cores.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Default: all cores.")
+    ] = None,
     configuration: Annotated[
         int | None, typer.Option(min=0, help="Whose lower bound is drawn; default: the best.")
     ] = None,
@@ -89,15 +103,16 @@ def compare(
                 given=settings,
                 progress=update,
             )
-        write_files(comparison, out)
-        if endings:
-            _draw(comparison, configuration, out, endings)
-        save(as_data(comparison), json_file)
+        with quick_interrupt(RECORDED):
+            write_files(comparison, out)
+            if endings:
+                _draw(comparison, configuration, out, endings)
+            save(as_data(comparison), json_file)
         console = Console()
         console.print(terminal_table(comparison))
         for sentence in sentences(comparison):
             console.print(sentence, markup=False, highlight=False)
-        console.print(f"Everything is in {out}", markup=False, highlight=False)
+        console.print(f"Everything is in {one_line(str(out))}", markup=False, highlight=False)
         if all("error" in record for record in comparison.records):
             raise typer.Exit(1)
 

@@ -226,6 +226,9 @@ def measure(
                 typer.echo(f"cunctator: {done} are recorded; the same command goes on", err=True)
                 raise typer.Exit(INTERRUPTED) from None
         save_table(table, out)
+        if table.measures and out.suffix != ".npz":
+            names = ", ".join(table.measures)
+            typer.echo(f"Measures are kept in .npz files only; {out} has no {names}", err=True)
         rows, columns = table.runtimes.shape
         typer.echo(f"{rows:,} configurations on {columns:,} pairs: {out}; all runs are in {beside}")
         caps = f"--first-cap {loaded.search.first_cap:g}s --cutoff {loaded.search.cutoff:g}s"

@@ -80,18 +80,25 @@ def summary_lines(comparison: Comparison) -> list[Line]:
     means = true_means(comparison)
     lines: list[Line] = []
     for name in dict.fromkeys(record["method"] for record in comparison.records):
-        groups: dict[str, list[Record]] = {}
-        for record in comparison.records:
-            if record["method"] == name:
-                groups.setdefault(_words(record["settings"]), []).append(record)
-        found = [_line(name, settings, group, means) for settings, group in groups.items()]
+        own = [record for record in comparison.records if record["method"] == name]
+        best, found = quickest(name, own, means)
         if len(found) == 1:
             lines.extend(found)
             continue
-        best = min(found, key=lambda line: (line.settled[0], line.ended))
         lines.append(replace(best, settings=f"best of {len(found)}: {best.settings}"))
         lines.append(_median(name, found))
     return lines
+
+
+def quickest(
+    name: str, records: list[Record], means: NDArray[np.float64]
+) -> tuple[Line, list[Line]]:
+    """Of a method's records, the settings that were quickest to be good; and all of them."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(words_of(record["settings"]), []).append(record)
+    found = [_line(name, settings, group, means) for settings, group in groups.items()]
+    return min(found, key=lambda line: (line.settled[0], line.ended)), found
 
 
 def title_of(name: str) -> str:
@@ -106,7 +113,8 @@ def answers_of(record: Record) -> list[list[float]]:
     return found
 
 
-def _words(settings: dict[str, float | str]) -> str:
+def words_of(settings: dict[str, float | str]) -> str:
+    """The values of settings, as tables have them."""
     return ", ".join(text_of(value) for value in settings.values())
 
 

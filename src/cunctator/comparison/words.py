@@ -8,6 +8,7 @@ from rich.table import Table as RichTable
 
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import SHARES, Line, problems, summary_lines, true_means
+from cunctator.errors import one_line
 from cunctator.units import format_duration
 
 OURS = "spc"
@@ -63,7 +64,7 @@ def sentences(comparison: Comparison) -> list[str]:
     lines = summary_lines(comparison)
     means = true_means(comparison)
     best = int(means.argmin())
-    name = comparison.table.configurations[best]
+    name = one_line(comparison.table.configurations[best])
     count, mean = f"{means.size:,}", _time(means[best])
     said = [f"The best of {count} configurations has a mean of {mean}: {name}."]
     ours = next((line for line in lines if line.method == OURS), None)
@@ -74,7 +75,8 @@ def sentences(comparison: Comparison) -> list[str]:
             else f"stays within {share:.0%} of the best from {_time(time)} on"
             for share, time in zip(SHARES, ours.settled, strict=True)
         ]
-        said.append(f"{ours.title} has an answer after {_time(ours.first)}, {', '.join(goods)}.")
+        first = "no answer" if math.isinf(ours.first) else f"an answer after {_time(ours.first)}"
+        said.append(f"{ours.title} has {first}, {', '.join(goods)}.")
         said.extend(_against(line, ours) for line in lines if line.method != OURS)
     return said + problems(comparison)
 

@@ -18,10 +18,13 @@ from cunctator.target.table import Table, make_table
 
 NEEDED = ("instance_id", "repetition", "algorithm", "runstatus")
 
+DESCRIPTION = "description.txt"
+"""The file that tells a scenario from other folders."""
+
 
 def load(folder: Path) -> Table:
     """The table of an ASlib scenario folder."""
-    description = folder / "description.txt"
+    description = folder / DESCRIPTION
     runs = folder / "algorithm_runs.arff"
     for needed in (description, runs):
         if not needed.is_file():

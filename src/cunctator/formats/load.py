@@ -19,10 +19,10 @@ def load_table(path: str | PathLike[str]) -> Table:
     `.csv.gz` (one row a configuration, one column an instance), `.parquet` (the same), a folder
     (an ASlib scenario), or any other name: the measurements dump of the LeapsAndBounds
     experiments, a pickle, plain or gzipped, read without executing anything in it. Where there is
-    no such file, `minisat` is the table that ships with the package.
+    no such file or scenario, `minisat` is the table that ships with the package.
     """
     place = Path(path)
-    if str(path) in SHIPPED and not place.exists():
+    if str(path) in SHIPPED and not (place.is_file() or (place / aslib.DESCRIPTION).exists()):
         return replace(load_table(SHIPPED[str(path)]), source=str(path))
     try:
         if place.is_dir():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cunctator.comparison.jobs import Record
 from cunctator.comparison.running import Comparison
-from cunctator.comparison.summary import answers_of, settled, title_of, true_means
+from cunctator.comparison.summary import answers_of, quickest, title_of, true_means, words_of
 from cunctator.comparison.words import OURS
 from cunctator.report.style import COLOURS, new_figure, time_axis, time_ticks
 from cunctator.siblings.registry import METHODS
@@ -55,7 +55,7 @@ def answers_figure(comparison: Comparison) -> Figure:
             _marks(panel, records, means, colour)
             handles.append(_mark(title_of(name), colour))
         else:
-            times, curves = _curves(records, means, comparison.conditions.first_cap)
+            times, curves = _curves(records, means, earliest(comparison))
             width = 2.4 if name == OURS else 1.2
             label, middle = title_of(name), _median(curves)
             handles += panel.plot(
@@ -65,7 +65,7 @@ def answers_figure(comparison: Comparison) -> Figure:
     drawn = [float(means[index]) for index in answers] + [float(means.min())]
     panel.axhline(means.min(), color="black", linewidth=0.8, linestyle=":")
     handles.append(Line2D([], [], label="the best", color="black", linewidth=0.8, linestyle=":"))
-    time_axis(panel, comparison.conditions.first_cap)
+    time_axis(panel, earliest(comparison))
     _runtime_axis(panel, drawn)
     panel.set_ylabel("mean runtime of the answer")
     if any("delta" in METHODS[name].grid for name, _ in _by_method(comparison)):
@@ -89,7 +89,7 @@ def excess_figure(comparison: Comparison) -> Figure:
             some = quickest_pair(records, means)
             words = [f"{key} {value}" for key, value in some[0]["settings"].items()]
             title += f" ({', '.join(words)})"
-        times, curves = _curves(some, means, comparison.conditions.first_cap)
+        times, curves = _curves(some, means, earliest(comparison))
         shares = 100.0 * (curves / best - 1.0)
         if not METHODS[name].anytime:
             _returns(panel, some, means, colour, title)
@@ -100,13 +100,19 @@ def excess_figure(comparison: Comparison) -> Figure:
         low, high = np.quantile(shares[:, known], [0.25, 0.75], axis=0)
         panel.fill_between(times[known], low, high, color=colour, alpha=0.15, linewidth=0)
     panel.axhline(100 * CLOSE, color="black", linewidth=0.8, linestyle=":")
-    time_axis(panel, comparison.conditions.first_cap)
+    time_axis(panel, earliest(comparison))
     panel.set_yscale("symlog", linthresh=1.0)
-    panel.set_ylim(bottom=0.0)
+    panel.set_ylim(bottom=-0.05)  # a line at 0 is to be seen whole
     panel.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}%"))
     panel.set_ylabel("excess over the best")
     figure.legend(**LEGEND)
     return figure
+
+
+def earliest(comparison: Comparison) -> float:
+    """Where axes of time begin: at the first cap, or before the shortest job is over."""
+    ends = [float(record["charged"]) for record in comparison.records if answers_of(record)]
+    return min([comparison.conditions.first_cap, *(end / 2 for end in ends if end > 0)])
 
 
 def _returns(
@@ -140,22 +146,17 @@ def spent_figure(comparison: Comparison) -> Figure:
     time_ticks(panel.yaxis)
     panel.set_ylabel("charged time")
     panel.set_xlabel("configurations, from the best to the worst")
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    beside = max(0.5, 0.02 * means.size)
+    panel.set_xlim(1 - beside, means.size + beside)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     figure.legend(**LEGEND)
     return figure
 
 
 def quickest_pair(records: list[Record], means: NDArray[np.float64]) -> list[Record]:
     """The records of the pair whose median time to settle is least; of those that end, if none."""
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(str(record["settings"]), []).append(record)
-
-    def quickness(group: list[Record]) -> tuple[float, float]:
-        times = sorted(settled(answers_of(record), means, CLOSE) for record in group)
-        return times[len(times) // 2], sum(record.get("charged", math.inf) for record in group)
-
-    return min(groups.values(), key=quickness)
+    best, _ = quickest(records[0]["method"], records, means)
+    return [record for record in records if words_of(record["settings"]) == best.settings]
 
 
 def _by_method(comparison: Comparison) -> list[tuple[str, list[Record]]]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from cunctator.errors import InvalidSetting, MissingExtra, StudyProblem
+from rich.cells import cell_len, set_cell_size
+
+from cunctator.errors import InvalidSetting, MissingExtra, StudyProblem, one_line
 
 try:
     import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 except ImportError:
     raise MissingExtra("figures", "matplotlib", "figures") from None
 
@@ -62,15 +65,20 @@ ROUND_TIMES = (
 """Seconds that read well: 1 ms, 10 s, 1 min, 10 h, 40 d."""
 
 
-MOST_TICKS = 8
-"""More would run into each other."""
+FEWEST_TICKS, MOST_TICKS = 2, 8
+"""With fewer nobody knows the scale; more would run into each other."""
+
+LONGEST_NAME = 90
+"""Of a configuration in a title, in letters; wide ones count twice."""
 
 
 def time_ticks(axis: Axis) -> None:
     """Ticks of a logarithmic axis of times, at round numbers of some unit; limits must be set."""
     low, high = axis.get_view_interval()
     visible = [time for time in ROUND_TIMES if low <= time <= high]
-    axis.set_major_locator(FixedLocator(visible[:: 1 + len(visible) // MOST_TICKS]))
+    few = len(visible) < FEWEST_TICKS
+    every = 1 + len(visible) // MOST_TICKS
+    axis.set_major_locator(MaxNLocator(4) if few else FixedLocator(visible[::every]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda seconds, _: _round_words(seconds)))
 
@@ -85,6 +93,12 @@ def time_axis(panel: Axes, least: float) -> None:
     panel.set_xlim(left=least)
     time_ticks(panel.xaxis)
     panel.set_xlabel("charged time")
+
+
+def shortened(name: str) -> str:
+    """A name that fits above a picture, whatever is in it."""
+    clean = one_line(name.encode(errors="backslashreplace").decode())
+    return clean if cell_len(clean) <= LONGEST_NAME else set_cell_size(clean, LONGEST_NAME) + "..."
 
 
 def check_formats(names: Sequence[str]) -> list[str]:
@@ -103,7 +117,10 @@ def save_figure(figure: Figure, to: Path, formats: Sequence[str]) -> None:
         path = to.with_suffix(f".{ending}")
         part = path.with_name(f".{os.getpid()}.{path.name}")
         try:
-            figure.savefig(part, dpi=150, format=ending, metadata=undated[ending])
+            with warnings.catch_warnings():
+                # A letter that no font has is drawn as a box: nothing the user could mend.
+                warnings.filterwarnings("ignore", message="Glyph .* missing")
+                figure.savefig(part, dpi=150, format=ending, metadata=undated[ending])
             part.replace(path)
         except OSError as error:
             problem = f"cannot be written ({error.strerror})"

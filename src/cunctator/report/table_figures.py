@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from cunctator.comparison.jobs import Conditions
 from cunctator.instances import resampled
-from cunctator.report.style import COLOURS, new_figure
+from cunctator.report.style import COLOURS, new_figure, shortened
 from cunctator.simulation import Simulation
 from cunctator.target.table import Table
 from cunctator.units import format_duration
 
 DELTAS = (0.05, 0.1, 0.2, 0.5)
 TRUTH, SEEN, BOUND = "#1f6fb4", "#555555", COLOURS["spc"]
-LONGEST_NAME = 70
 RUNS, STEPS, MOST_STEPS = 3000, 2000, 1_000_000
 """Runs of the configuration whose lower bound is drawn, unless SPC has no mind to run it so often;
 steps between two looks; and steps at most."""
+
+RIGHT_OF_ALL = 1e15
+"""An epsilon that nobody needs: curves go on to the edge of the picture."""
 
 PROFILE = "proved"
 """Whose lower bound is drawn: that of Equation 1, with the constants that its proof supports."""
@@ -82,7 +84,10 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
         label = f"G, {standing.started:,} runs seen up to {cap:.3g} s"
         panel.step(times, curve, where="post", color=SEEN, linewidth=1.2, label=label)
         sure = np.append(1.0 - scaled, 1.0 - scaled[-1])
-        label = f"scaled towards 1 ({PROFILE}): area above is a lower bound, {standing.lower:.3g} s"
+        area = float((np.diff(times) * scaled).sum())
+        label = f"scaled towards 1 ({PROFILE}): area above is a lower bound, {area:.3g} s"
+        if area < conditions.first_cap:
+            label += f"\n(below the first cap, {conditions.first_cap:g} s, which is one as well)"
         panel.step(times, sure, where="post", color=BOUND, linewidth=1.5, label=label)
         panel.fill_between(times, sure, 1.0, step="post", color=BOUND, alpha=0.35, linewidth=0)
         panel.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
@@ -92,8 +97,7 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
     panel.set_xlabel("runtime")
     panel.set_ylabel("probability of solving an instance")
     name = table.configurations[index]
-    short = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "..."
-    panel.set_title(short.encode(errors="backslashreplace").decode(), fontsize=9, parse_math=False)
+    panel.set_title(shortened(name), fontsize=9, parse_math=False)
     panel.legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
@@ -119,17 +123,19 @@ def variation_figure(table: Table, conditions: Conditions) -> Figure:
     """The appendix: share of configurations that are (epsilon, delta)-optimal, by epsilon."""
     runtimes = np.minimum(table.runtimes, conditions.cutoff)
     figure, panel = new_figure()
-    least = 0.01
+    least, most = 0.01, 1.0
     for place, delta in enumerate(DELTAS):
         epsilons = np.sort(least_epsilons(runtimes, delta, conditions.first_cap))
         shares = np.arange(1, epsilons.size + 1) / epsilons.size
+        most = max(most, 1.5 * float(epsilons[-1]))
         at = np.concatenate([[least], np.maximum(epsilons, least)])
         begin = (epsilons <= least).mean()
         up = np.concatenate([[begin], np.maximum(shares, begin)])
         shade = 0.25 + 0.75 * (place + 1) / len(DELTAS)
+        at, up = np.append(at, RIGHT_OF_ALL), np.append(up, 1.0)
         panel.step(at, 100 * up, where="post", color=TRUTH, alpha=shade, label=f"delta = {delta:g}")
     panel.set_xscale("log")
-    panel.set_xlim(left=least)
+    panel.set_xlim(least, most)
     panel.set_ylim(0.0, 102.0)
     panel.xaxis.set_major_formatter(FuncFormatter(lambda epsilon, _: f"{epsilon:g}"))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}%"))

@@ -37,6 +37,9 @@ STREAM_NUMBER = 301
 
 DEFAULT_ROW = 0
 
+MOST_STARTS, MOST_STEPS = 1_000_000, 1_000
+"""Before the search begins, and in one perturbation: more would only be a long way to anywhere."""
+
 MOST_RUNS = 100_000
 """Of one configuration: all totals are kept."""
 
@@ -246,7 +249,7 @@ def search(
     A table has no more to tell at some point, which the published method need not notice: it ends
     when `patience` iterations in a row have left the incumbent and its number of runs as they were.
     """
-    length, starting = whole("steps", steps, 1), whole("starts", starts, 0)
+    length, starting = whole("steps", steps, 1, MOST_STEPS), whole("starts", starts, 0, MOST_STARTS)
     chance = number_within("restart", restart, 0.0, 1.0)
     waiting = whole("patience", patience, 1)
     most = whole("most_runs", most_runs, 1, MOST_RUNS)

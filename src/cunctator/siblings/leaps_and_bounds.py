@@ -14,15 +14,23 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
 from cunctator.siblings.bernstein import ZETA_1_1, is_accurate, level_of, log_term, radius
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import SPENT, Outcome, Problem
-from cunctator.siblings.settings import FINE_DELTAS, FINE_EPSILONS, check_shares, require
+from cunctator.siblings.settings import (
+    FINE_DELTAS,
+    FINE_EPSILONS,
+    check_shares,
+    number_within,
+    require,
+)
 
 FIRST_GUESS = 16.0 / 7.0
 """Times the shortest cap."""
+
+LEAST_MULTIPLIER = 1.001
+"""Of the guess: with less, it would take forever to reach anything."""
 
 ZETA_1_5 = 2.612375348685488
 """Riemann's zeta(1.5): the sum of k^-1.5 over all phases k."""
@@ -115,8 +123,7 @@ def solve(
 ) -> Outcome:
     """Run it until it returns."""
     check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
-    if not 1.0 < multiplier <= 2.0:
-        raise InvalidSetting("multiplier", multiplier, "expected more than 1 and at most 2")
+    number_within("multiplier", multiplier, LEAST_MULTIPLIER, 2.0)
     count, pair = problem.configurations, (epsilon, delta)
     settings = (epsilon, delta, zeta, problem.first_cap)
     means, spent = np.zeros(count), np.zeros(count)
