@@ -45,6 +45,9 @@ GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
 ANSWER_GROWTH, CERTIFICATE_GROWTH = 1.01, 1.02
 """How much the charged time must grow before the answer, the certificate are looked at again."""
 
+CONFIGURATIONS_PER_STEP = 32
+"""Of which looking at the answer costs much less than a step; see `note_answer`."""
+
 STOP_SLICE = 200
 """Steps between two thoughts of looking at the certificate, when a search is to end by it."""
 
@@ -69,8 +72,8 @@ class Ledger(NamedTuple):
 def note_answer(state: State, ledger: Ledger) -> None:
     """Look at the answer, and record it if it has changed; there must be room for that.
 
-    Looking costs as much as a step for each configuration, so it is done again only when the
-    charged time has grown by one part in a hundred and as many steps have been made.
+    Looking at hundreds of configurations costs as much as a step, so it is done again only when
+    the charged time has grown by one part in a hundred and enough steps have been made.
     """
     answer = recommended(state)
     used = ledger.used[0]
@@ -81,7 +84,8 @@ def note_answer(state: State, ledger: Ledger) -> None:
         ledger.used[0] = used + 1
     ledger.answer_at[0] = ledger.charged[0] * ANSWER_GROWTH
     pools = state.pools
-    ledger.answer_at[1] = state.step[0] + pools.sizes[pools.opened[0] - 1]
+    size = pools.sizes[pools.opened[0] - 1]
+    ledger.answer_at[1] = state.step[0] + size // CONFIGURATIONS_PER_STEP
 
 
 @compiled

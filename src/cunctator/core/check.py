@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.slabs import NONE
-from cunctator.core.state import State
+from cunctator.core.state import RUNGS, State
 from cunctator.core.tournament import ROOT, Tournament
 
 
@@ -65,6 +65,7 @@ def check_state(state: State) -> None:
     for tree in (state.by_lower, state.by_expiry, state.by_sharp):
         _check_tree(tree)
     _check_turns(state)
+    _check_rungs(state)
     busy = state.flights.configuration[state.flights.configuration != NONE]
     assert busy.size == state.testers.in_flight.sum(), "flights and testers disagree"
 
@@ -115,6 +116,22 @@ def _check_turns(state: State) -> None:
     levels = state.flights.level[state.flights.configuration != NONE]
     caps = sum(caps_up_to(state, int(level))[-1] for level in levels)
     assert np.isclose(state.turns.sum(), state.testers.charged.sum() + caps, atol=1e-9)
+
+
+def _check_rungs(state: State) -> None:
+    """Everybody is on the rung that its time is enough for, and pools count them right."""
+    testers, flights = state.testers, state.flights
+    granted = testers.charged.copy()
+    for slot in np.flatnonzero(flights.configuration != NONE):
+        granted[flights.configuration[slot]] += caps_up_to(state, int(flights.level[slot]))[-1]
+    assert np.allclose(granted, testers.granted, rtol=1e-9, atol=1e-9)
+    with np.errstate(divide="ignore"):
+        doublings = np.floor(np.log2(testers.granted / state.rules.first_cap)) + 1
+    exact = testers.completed + testers.crashed == state.rules.instances
+    rungs = np.where(exact, RUNGS - 1, np.clip(doublings, 0, RUNGS - 1))
+    assert np.array_equal(rungs, testers.rung), "a configuration is on the wrong rung"
+    counted = [(rungs >= rung).sum() for rung in range(1, RUNGS)]
+    assert counted == state.ranks.reached[1:].tolist(), "the rungs are miscounted"
 
 
 def _check_directory(state: State, index: int) -> None:

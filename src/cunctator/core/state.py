@@ -39,6 +39,12 @@ ENDLESS = 2**31 - 1
 GAMMA_SHARE = 0.1
 """Of the error, with more than one pool: the part for draws that miss the best of the space."""
 
+RUNGS = 64
+"""Doublings of the first cap that the time of a configuration is told apart by (`rungs.py`)."""
+
+SHORTLIST = 64
+"""The most that are looked for on a rung at a time (`halving.py`)."""
+
 EDGES_PER_OCTAVE = 4
 MOST_OCTAVES = 44
 """Of a histogram without a cutoff: longer runs count as first_cap * 2^44, which is valid."""
@@ -108,6 +114,10 @@ class Testers(NamedTuple):
     """Seconds spent, restarts and overruns included."""
     overrun: NDArray[np.float64]
     """The part of `charged` that ran past a cap."""
+    granted: NDArray[np.float64]
+    """Seconds charged, runs in flight counted at their caps ..."""
+    rung: NDArray[np.int64]
+    """... and how often that has doubled (`rungs.py`)."""
 
 
 class Pools(NamedTuple):
@@ -126,6 +136,19 @@ class Pools(NamedTuple):
     """One number: seconds charged when it was screened, or NONE."""
     most_chosen: NDArray[np.int64]
     """One number: runs started for the frontier's sake of the configuration that has most."""
+
+
+class Ranks(NamedTuple):
+    """Who has had how much time, and is to have more: see `rungs.py` and `halving.py`."""
+
+    reached: NDArray[np.int64]
+    """How many configurations have reached each rung."""
+    promoted: NDArray[np.int64]
+    """Two numbers: who is promoted (or NONE), and the rung that it is to reach."""
+    shortlist: NDArray[np.int64]
+    """The best on a rung, at [rung, place] ..."""
+    listed: NDArray[np.int64]
+    """... how many of these have had their turn, and how many there are, at [rung]."""
 
 
 class Flights(NamedTuple):
@@ -166,6 +189,7 @@ class State(NamedTuple):
     a pool, see `turns.py`."""
     turn: NDArray[np.int64]
     """One number: the place in `turns` of whose turn the last one was."""
+    ranks: Ranks
     proved: NDArray[np.int64]
     """One number: the configuration that was proved optimal on a finite set, or NONE."""
     stack: NDArray[np.int64]
@@ -177,7 +201,7 @@ class State(NamedTuple):
     candidates: NDArray[np.int64]
     """Working memory of `answer.recommended` ..."""
     candidate_means: NDArray[np.float64]
-    """... likewise."""
+    """... and of `halving.choose_promoted`."""
 
 
 def runtime_edges(rules: Rules) -> NDArray[np.float64]:
@@ -232,6 +256,8 @@ def new_state(
         measure_at=whole(),
         charged=real(),
         overrun=real(),
+        granted=real(),
+        rung=whole(),
     )
     room = 8 * configurations + 64
     has_sharp = profile.full_share < 1.0
@@ -252,6 +278,12 @@ def new_state(
         pools=new_pools(sizes),
         turns=np.zeros(2 * TURNS * sizes.size),
         turn=np.full(1, FULL, dtype=np.int64),
+        ranks=Ranks(
+            reached=np.zeros(RUNGS, dtype=np.int64),
+            promoted=np.full(2, NONE, dtype=np.int64),
+            shortlist=np.zeros((RUNGS, SHORTLIST), dtype=np.int64),
+            listed=np.zeros((RUNGS, 2), dtype=np.int64),
+        ),
         proved=np.full(1, NONE, dtype=np.int64),
         stack=np.zeros(64, dtype=np.int64),
         values=np.zeros(edges.size + 3),

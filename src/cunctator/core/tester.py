@@ -13,6 +13,7 @@ from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact
 from cunctator.core.queues import head_level, pop, push
+from cunctator.core.rungs import regrade
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import TURNS, State
 from cunctator.core.tight import bin_runtime, sharp_in_flight
@@ -80,7 +81,10 @@ def begin(state: State, index: int, kind: int) -> tuple[int, int]:
         level = head_level(state.queues, index)
         pair = pop(state.queues, index)
         testers.cap_level[index] = level
-    state.turns[state.turn[0]] += cap_at(state.rules, level)
+    cap = cap_at(state.rules, level)
+    state.turns[state.turn[0]] += cap
+    testers.granted[index] += cap
+    regrade(state, index)
     return int(pair), int(level)
 
 
@@ -103,6 +107,7 @@ def finish(
         testers.new_in_flight[index] -= 1
     state.turns[turn] += seconds - cap
     testers.charged[index] += seconds
+    testers.granted[index] += seconds - cap
     testers.overrun[index] += max(0.0, seconds - cap)
     if status == CRASHED:
         testers.crashed[index] += 1
@@ -113,6 +118,7 @@ def finish(
     else:
         push(state.queues, index, pair, level + 1)
     testers.queue_target[index] = queue_target(state, index)
+    regrade(state, index)
 
 
 @compiled

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from cunctator.core.choice import choose_honestly
 from cunctator.core.compiled import compiled
+from cunctator.core.halving import choose_promoted
 from cunctator.core.slabs import NONE
 from cunctator.core.state import FULL, RIVAL, SHARP, TURNS, State
 from cunctator.core.tester import NOTHING, next_kind
@@ -60,6 +61,7 @@ def choose_within(state: State, pool: int, is_safe: bool) -> int:
                     state.turn[0] = account + RIVAL
                     return rival
             state.turn[0] = account + SHARP
-            return best
+            promoted = NONE if state.pools.sizes.size > 1 else choose_promoted(state)
+            return best if promoted == NONE else promoted
     state.turn[0] = account + FULL
     return choose_honestly(state, size)
