@@ -154,9 +154,9 @@ def test_certificates_are_true_as_often_as_they_say(n, confidence, endless):
     ("confidence", "seeds"), [(0.95, 100), pytest.param(0.8, 700, marks=pytest.mark.slow)]
 )
 def test_half_the_width_fails_the_same_test(confidence, seeds):
-    """Some 22% and 29% of the studies are false then; telling that from 5% and 20% at odds of a
-    million to one takes 100 and 550 of them at least: 0.17 n against sqrt(2 * 13.8 * 0.11 n), 0.09 n
-    against sqrt(2 * 13.8 * 0.16 n)."""
+    """Some 22% and 29% of the studies are false then. Telling that from 5% and 20% at odds of a
+    million to one takes 0.17 n > sqrt(2 * 13.8 * 0.11 n), so n > 105, and 0.09 n >
+    sqrt(2 * 13.8 * 0.18 n), so n > 613 of them."""
     draws = [lognormal, two_point]
     false = false_studies(draws, 5, confidence, True, seeds, weakened=True)
     assert false > most_events(len(draws) * seeds, 1 - confidence)
