@@ -55,16 +55,13 @@ class Kept:
         first, _, rest = content.partition(b"\n")
         known = _decoded(first)
         if not isinstance(known, dict) or known.keys() != facts.keys():
-            problem, fix = (
-                "it is no file of a comparison, or damaged",
-                f"move it, or {OTHER_FOLDER}",
-            )
-            raise StudyProblem(self.path, problem, fix)
+            problem = "it is no file of a comparison, or damaged"
+            raise StudyProblem(self.path, problem, f"move it, or {OTHER_FOLDER}")
         if known != facts:
             problem = "it was begun with another table, other conditions or another version"
             raise StudyProblem(self.path, problem, OTHER_FOLDER)
         whole = rest[: rest.rfind(b"\n") + 1]
-        found = [_sound(_decoded(line), configurations) for line in whole.splitlines()]
+        found = [_sound(line, configurations) for line in whole.splitlines()]
         damaged = found.count(None)
         if damaged:
             words = f"{counted(damaged, 'line')} of {self.path} cannot be read: made again"
@@ -123,19 +120,19 @@ class _Made(_Sound):
     facts: dict[str, float]
 
 
-def _sound(data: object, configurations: int) -> Record | None:
-    """A record that has all it should, or None."""
-    kind = _Failed if isinstance(data, dict) and "error" in data else _Made
+def _sound(line: bytes, configurations: int) -> Record | None:
+    """The record of a line that has all it should, or None."""
+    data = _decoded(line)
+    if not isinstance(data, dict):
+        return None
     try:
-        # From JSON again, where strict means JSON's own types: pairs are lists there.
-        found = kind.model_validate_json(json.dumps(data))
-    except (ValueError, RecursionError):
+        found = (_Failed if "error" in data else _Made).model_validate_json(line)
+    except ValueError:
         return None
     if isinstance(found, _Made):
         indices = [index for _, index in found.trajectory]
         if len(found.spent) != configurations or max(indices, default=0) >= configurations:
             return None
-    assert isinstance(data, dict)
     return data
 
 

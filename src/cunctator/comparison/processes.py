@@ -12,8 +12,9 @@ import json
 import os
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -52,8 +53,22 @@ def completed(
                     if worker.begin(waiting):
                         busy[worker.connection] = worker
         finally:
-            for worker in team:
-                worker.end()
+            with _patient_ctrl_c():
+                for worker in team:
+                    worker.end()
+
+
+@contextmanager
+def _patient_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C wait: whoever presses it again is not to see us fail while we clean up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # it is not for us
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _lay_out(table: Table, conditions: Conditions, runtimes: IO[bytes], names: IO[bytes]) -> None:
