@@ -65,9 +65,7 @@ def table_of_times(comparisons: dict[str, Comparison]) -> list[str]:
     lines = {name: summary_lines(comparison) for name, comparison in comparisons.items()}
     rows = [f"| method | {' | '.join(lines)} |", f"|---|{'---:|' * len(lines)}"]
     for method in METHODS.values():
-        for place, title in enumerate(
-            ("best setting", "median setting")[: 2 if method.grid else 1]
-        ):
+        for place, title in enumerate(SETTINGS[: 2 if method.grid else 1]):
             cells = []
             for own in lines.values():
                 found = [line for line in own if line.method == method.name]

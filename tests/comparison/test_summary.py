@@ -64,7 +64,7 @@ def test_lines_by_hand():
     assert (ours.first, ours.settled, ours.ended) == (1.0, (6.0, 8.0), 25.0)
     assert ours.good == (3, 3) and ours.excess == 0.0
     # (0.9, 0.1) was the quickest within 5%; of the three, one never was.
-    assert (best.settings, best.settled) == ("best of 3: 0.9, 0.1", (50.0, math.inf))
+    assert (best.settings, best.settled) == ("best of 3: epsilon 0.9, delta 0.1", (50.0, math.inf))
     assert middle.settings == "median of 3" and middle.settled == (70.0, math.inf)
     assert (middle.first, middle.good, middle.jobs) == (60.0, (2, 1), 3)
 
@@ -77,12 +77,14 @@ def test_words_by_hand():
         " stays within 1% of the best from 8 s on."
     )
     assert said[2] == (
-        "LeapsAndBounds (best of 3: 0.9, 0.1): first answer after 50 s, within 5% from 50 s on,"
-        " 8.33 times SPC's time."
+        "LeapsAndBounds (best of 3: epsilon 0.9, delta 0.1): first answer after 50 s,"
+        " within 5% from 50 s on, 8.33 times SPC's time."
     )
     rows = markdown_table(comparison_of(RECORDS)).splitlines()
     assert rows[2] == "| SPC | - | 1 s | 6 s | 8 s | 25 s | 3 of 3 |"
-    assert rows[3].startswith("| LeapsAndBounds | best of 3: 0.9, 0.1 | 50 s | 50 s | never | 50 s")
+    assert rows[3].startswith(
+        "| LeapsAndBounds | best of 3: epsilon 0.9, delta 0.1 | 50 s | 50 s | never | 50 s"
+    )
     assert terminal_table(comparison_of(RECORDS)).row_count == 3
 
 

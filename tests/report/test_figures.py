@@ -171,7 +171,7 @@ def test_the_quickest_pair_is_that_of_the_summary(comparison):
     whole = Comparison(comparison.table, comparison.conditions, records)
     means = comparison.table.runtimes.mean(axis=1)
     assert quickest_pair(records, means)[0]["settings"]["epsilon"] == 0.2
-    assert summary_lines(whole)[0].settings == "best of 2: 0.2, 0.1"
+    assert summary_lines(whole)[0].settings == "best of 2: epsilon 0.2, delta 0.1"
 
 
 def test_least_epsilons_by_hand():

@@ -5,8 +5,9 @@ the table. It has *settled* within 5% at the charged time from which on it was n
 method that answers once, that is when it returned.
 
 Methods that must be told epsilon and delta are shown twice: at the pair that was quickest to settle
-in hindsight, which nobody knows in advance, and at the median pair. Jobs that failed count as those
-that have no answer. When a method ends matters: one that went on might have changed its mind.
+in hindsight, which nobody knows in advance, and at the median pair. Others are shown at each of
+the settings that they were given. Jobs that failed count as those that have no answer. When a
+method ends matters: one that went on might have changed its mind.
 """
 
 from __future__ import annotations
@@ -76,13 +77,12 @@ class Line:
 
 
 def summary_lines(comparison: Comparison) -> list[Line]:
-    """One line for methods without a grid, two for the others."""
+    """One line for each setting of methods without a grid, two for the others."""
     means = true_means(comparison)
     lines: list[Line] = []
-    for name in dict.fromkeys(record["method"] for record in comparison.records):
-        own = [record for record in comparison.records if record["method"] == name]
+    for name, own in by_method(comparison.records).items():
         best, found = quickest(name, own, means)
-        if len(found) == 1:
+        if len(found) == 1 or not METHODS[name].grid:
             lines.extend(found)
             continue
         lines.append(replace(best, settings=f"best of {len(found)}: {best.settings}"))
@@ -94,11 +94,25 @@ def quickest(
     name: str, records: list[Record], means: NDArray[np.float64]
 ) -> tuple[Line, list[Line]]:
     """Of a method's records, the settings that were quickest to be good; and all of them."""
+    groups = by_settings(records)
+    found = [_line(name, settings, group, means) for settings, group in groups.items()]
+    return min(found, key=lambda line: (line.settled[0], line.ended)), found
+
+
+def by_method(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Records by the names of their methods."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record["method"], []).append(record)
+    return groups
+
+
+def by_settings(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Records of one method by what it was told, in words."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         groups.setdefault(words_of(record["settings"]), []).append(record)
-    found = [_line(name, settings, group, means) for settings, group in groups.items()]
-    return min(found, key=lambda line: (line.settled[0], line.ended)), found
+    return groups
 
 
 def title_of(name: str) -> str:
@@ -114,8 +128,14 @@ def answers_of(record: Record) -> list[list[float]]:
 
 
 def words_of(settings: dict[str, float | str]) -> str:
-    """The values of settings, as tables have them."""
-    return ", ".join(text_of(value) for value in settings.values())
+    """Settings as tables and pictures have them, such as `epsilon 0.1, delta 0.5`."""
+    return ", ".join(f"{name} {short_text(value)}" for name, value in settings.items())
+
+
+def short_text(value: float | str) -> str:
+    """A setting's value; a whole number has no point."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value)) if is_whole else text_of(value)
 
 
 def _line(name: str, settings: str, group: list[Record], means: NDArray[np.float64]) -> Line:

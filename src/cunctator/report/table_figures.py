@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from cunctator.comparison.jobs import Conditions
+from cunctator.core.equation1 import squared_epsilon
 from cunctator.instances import resampled
 from cunctator.report.style import COLOURS, new_figure, shortened
 from cunctator.simulation import Simulation
@@ -18,9 +19,13 @@ from cunctator.units import format_duration
 
 DELTAS = (0.05, 0.1, 0.2, 0.5)
 TRUTH, SEEN, BOUND = "#1f6fb4", "#555555", COLOURS["spc"]
-RUNS, STEPS, MOST_STEPS = 3000, 2000, 1_000_000
+RUNS, STEPS = 3000, 2000
 """Runs of the configuration whose lower bound is drawn, unless SPC has no mind to run it so often;
-steps between two looks; and steps at most."""
+and steps between two looks."""
+
+LEAST_STEPS, MOST_STEPS, STEPS_EACH = 1_000_000, 20_000_000, 4 * RUNS
+"""Steps to wait for these runs: at least, at most, and for each configuration in between. That
+takes some seconds, and is enough for a good one of a thousand."""
 
 RIGHT_OF_ALL = 1e15
 """An epsilon that nobody needs: curves go on to the edge of the picture."""
@@ -41,7 +46,8 @@ def survival_bound(
     times = np.unique(np.concatenate([[0.0], seen[seen < cap], [cap]]))
     above = np.array([(seen > time).mean() for time in times[:-1]])
     bins = np.maximum(1.0, np.ceil(np.log2(1.0 / np.maximum(above, 1.0 / started)) - 1e-12))
-    errors = np.sqrt(9.0 * 2.0**bins * np.log(bins * step) / started)
+    squares = [squared_epsilon(int(k), started, math.log(step)) for k in bins]
+    errors = np.sqrt(squares)
     scaled = np.where(errors <= 0.5, above / (1.0 + errors), 0.0)
     return times, above, scaled
 
@@ -60,7 +66,8 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
         cutoff=conditions.cutoff,
         resample=True,
     )
-    while simulation.steps < MOST_STEPS and simulation.standing(index).started < RUNS:
+    patience = min(max(LEAST_STEPS, STEPS_EACH * len(table.configurations)), MOST_STEPS)
+    while simulation.steps < patience and simulation.standing(index).started < RUNS:
         simulation.advance(STEPS)
     standing = simulation.standing(index)
     # Runs shorter than first_cap count as first_cap: below it nothing is told apart.
