@@ -186,14 +186,14 @@ def test_it_says_what_would_fit():
         AC_BAND.solve(problem, group_size=2)
     assert error.value.found == 30
     assert error.value.needed == least_instances(plan_epochs(0.05, 0.01, 2), 2, 50) > 30
-    alpha = float(error.value.fits.split()[2])
-    assert error.value.fits == f"alpha = {alpha:g} and instances = 30"
+    alpha = float(error.value.fits.split()[2].rstrip(","))
+    assert error.value.fits == f"alpha = {alpha:g}, group_size = 2 and instances = 30"
     assert AC_BAND.solve(problem, group_size=2, alpha=alpha, instances=30).claim
     with pytest.raises(TooFewInstances):
         AC_BAND.solve(problem, group_size=2, alpha=alpha - 0.01)
     with pytest.raises(TooFewInstances) as error:
         AC_BAND.solve(problem, group_size=2, alpha=alpha, instances=31)
-    assert error.value.fits == "instances = 30"
+    assert error.value.fits == "group_size = 2 and instances = 30"
     with pytest.raises(TooFewInstances) as error:
         AC_BAND.solve(problem_of(np.ones((50, 1))), delta=1e-9)
     assert error.value.fits == ""

@@ -251,7 +251,8 @@ def test_runs_that_take_no_time_are_accepted_at_once():
 def test_it_ends_without_an_answer_when_instances_are_used_up():
     # Enough for runs that take equally long, not for these.
     random = np.random.default_rng(1)
-    outcome = solve(problem_of(np.exp(random.normal(0, 2, (2, 600)))), epsilon=0.9, delta=0.5)
+    problem = problem_of(np.exp(random.normal(0, 2, (2, 600))))
+    outcome = solve(problem, epsilon=0.9, delta=0.5, zeta=0.1)
     assert outcome.stop == "there are no instances left to run"
     assert outcome.trajectory == () and outcome.claim == ""
     assert outcome.steps <= 1200

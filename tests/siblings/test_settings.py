@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from in_order import problem_of
 
 from cunctator.errors import InvalidSetting
+from cunctator.siblings import problem as problems
+from cunctator.siblings.problem import TooFewInstances
+from cunctator.siblings.registry import METHODS
 from cunctator.siblings.settings import fitting, number_within, whole
 
 
@@ -32,3 +37,25 @@ def test_what_fits_by_hand():
     assert fitting(needed, 0.1, 0.1, 9) == "epsilon = 0.49 and delta = 0.49"
     assert fitting(needed, 0.1, 0.1, 1) == ""
     assert fitting(needed, 0.1, 1e-12, 100) == "epsilon = 0.26 and delta = 0.16"
+
+
+@pytest.mark.parametrize("name", ["sp", "lb", "cr", "icar"])
+@pytest.mark.parametrize("resample", [False, True])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(2e-9, 0.2), (1e-15, 1e-15), (1e-320, 0.1), (0.1, 5e-324)]
+)
+def test_what_nobody_has_instances_for_is_refused(name, resample, epsilon, delta):
+    """Numbers that fit in no 64 bits must not come out small, or negative."""
+    problem = problem_of(np.ones((3, 50)), resample=resample)
+    with pytest.raises(TooFewInstances) as caught:
+        METHODS[name].solve(problem, epsilon=epsilon, delta=delta)
+    assert caught.value.needed > problem.stream.size
+    assert "--resample" not in str(caught.value), "it would not help"
+
+
+def test_replacement_is_offered_where_it_helps():
+    longest = problems.CHUNK * problems.CHUNKS
+    error = TooFewInstances("It", longest, 300)
+    assert str(error).endswith("the table has 300; draw them with replacement (--resample)")
+    error = TooFewInstances("It", longest + 1, 300)
+    assert str(error).endswith("; leave it out: no settings that it is tried with would do")

@@ -115,7 +115,9 @@ class Plain:
 
     def oup(self):
         while self.gap() > self.epsilon:
-            self.step(int(np.argmax(self.upper)), is_new_rule=True)
+            everyone = range(len(self.m))
+            chosen = min(everyone, key=lambda i: (-self.upper[i], self.m[i], i))
+            self.step(chosen, is_new_rule=True)
         return self
 
 
@@ -184,12 +186,23 @@ def test_up_drops_what_is_surely_worse_and_stops_at_epsilon():
 
 
 def test_oup_leaves_a_configuration_once_another_may_be_better():
-    # As above, UCB = a of the busy one is below 1 from m = 5 on: 1.105 at 4, 0.929 at 5.
+    # As above, UCB = a of the busy one is below 1 from m = 5 on: 1.105 at 4, 0.929 at 5. Until then
+    # both have 1 and take turns, whoever comes first.
     outcome = OUP.solve(problem_of([BUSY, IDLE], 8.0, 8.0), epsilon=0.1)
     assert outcome.spent.tolist() == [5 * 8.0, 0.0]
     assert outcome.steps == 994 + 5
     outcome = OUP.solve(problem_of([IDLE, BUSY], 8.0, 8.0), epsilon=0.1)
-    assert (outcome.charged, outcome.steps, outcome.incumbent) == (0.0, 994, 0)
+    assert outcome.spent.tolist() == [0.0, 5 * 8.0]
+    assert (outcome.steps, outcome.incumbent) == (994 + 5, 0)
+
+
+def test_oup_looks_at_all_whose_bounds_are_equal():
+    # All utilities are 0.99 or more: every UCB is 1 for thousands of runs.
+    runtimes = np.full((5, 2000), 0.08)
+    runtimes[3] = 0.01
+    outcome = OUP.solve(problem_of(runtimes, 8.0, 8.0, budget=100.0), epsilon=0.001)
+    assert outcome.incumbent == 3
+    assert (outcome.spent[:3] > 10.0).all() and outcome.spent[4] > 10.0
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -192,16 +192,18 @@ def _instances(
 
     def fits() -> str:
         if least <= found:
-            return f"instances = {found}"
+            return f"group_size = {group_size} and instances = {found}"
         larger = (percent / 100 for percent in range(1, 100) if percent / 100 > alpha)
         share = next((share for share in larger if least_for(share) <= found), None)
-        return "" if share is None else f"alpha = {share:g} and instances = {found}"
+        if share is None:
+            return ""
+        return f"alpha = {share:g}, group_size = {group_size} and instances = {found}"
 
     found, least = problem.stream.size, least_for(alpha)
     budget = whole("instances", instances, 0) or max(least, len(problem.table.instances))
     if budget < least:
         expected = f"expected 0, or at least {least}: an instance for each race"
-        raise InvalidSetting("instances", instances, expected)
+        raise InvalidSetting("instances", budget, expected)
     problem.need(AC_BAND.title, budget, fits)
     return budget
 

@@ -278,6 +278,7 @@ CAPS_AND_RUNS = Method(
         "probability 1 - 6 zeta"
     ),
     stops="when every configuration is accepted or rejected",
-    defaults={"epsilon": 0.2, "delta": 0.2, "zeta": 0.1, "variant": "car"},
+    # Six of zeta may go wrong: it claims as much as others do with 0.1.
+    defaults={"epsilon": 0.2, "delta": 0.2, "zeta": 0.1 / 6, "variant": "car"},
     grid={"epsilon": GRID_EPSILONS, "delta": GRID_DELTAS},
 )

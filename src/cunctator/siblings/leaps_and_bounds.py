@@ -38,9 +38,12 @@ ZETA_1_5 = 2.612375348685488
 
 @compiled
 def sample_size(epsilon: float, delta: float, zeta: float, count: int, phase: int) -> float:
-    """Compute b = ceil(44 ln(6 n k (k+1) / zeta) / (delta eps^2))."""
+    """Compute b = ceil(44 ln(6 n k (k+1) / zeta) / (delta eps^2)), as a float: it may be infinite.
+
+    (`math.ceil` of a compiled function gives 64 bits, whatever does not fit.)
+    """
     term = math.log(6.0 * count * phase * (phase + 1.0) / zeta)
-    return math.ceil(44.0 * term / (delta * epsilon**2))
+    return float(np.ceil(44.0 * term / delta / epsilon / epsilon))
 
 
 @compiled

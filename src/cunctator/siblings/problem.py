@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.errors import CunctatorError, InvalidSetting
-from cunctator.instances import CHUNKS, resampled, shuffled
+from cunctator.instances import CHUNK, CHUNKS, resampled, shuffled
 from cunctator.target.table import Table
 
 SPENT = "the budget is spent"
@@ -38,8 +38,9 @@ class TooFewInstances(CunctatorError):
         self.fits = fits
         whose = "the stream" if resample else "the table"
         ways = [f"give {fits}"] if fits else []
-        ways += [] if resample else ["draw them with replacement (--resample)"]
-        fix = ", or ".join(ways) or "leave it out"
+        if not resample and needed <= CHUNK * CHUNKS:
+            ways.append("draw them with replacement (--resample)")
+        fix = ", or ".join(ways) or "leave it out: no settings that it is tried with would do"
         super().__init__(f"{method} needs {needed:,} instances and {whose} has {found:,}; {fix}")
 
 

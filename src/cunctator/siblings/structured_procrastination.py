@@ -41,16 +41,21 @@ def doublings(first_cap: float, cutoff: float) -> float:
 
 @compiled
 def queue_size(epsilon: float, scale: float, started: float) -> float:
-    """Compute q = ceil(12 eps^-2 ln(3 B n K^2 / zeta)), with scale = 3 B n / zeta and K started."""
-    return math.ceil(12.0 / epsilon**2 * math.log(scale * max(1.0, started) ** 2))
+    """Compute q = ceil(12 eps^-2 ln(3 B n K^2 / zeta)), with scale = 3 B n / zeta and K started.
+
+    As a float: it may be infinite.
+    """
+    logs = math.log(scale) + 2.0 * math.log(max(1.0, started))
+    return float(np.ceil(12.0 / epsilon / epsilon * logs))
 
 
-def runs_needed(epsilon: float, delta: float, scale: float) -> int:
+def runs_needed(epsilon: float, delta: float, scale: float) -> float:
     """The least K of the answer with sqrt(1 + eps) q(K) / K <= delta."""
-    started, needed = 0, 1
+    started, needed = 0.0, 1.0
     while needed > started:
         started = needed
-        needed = math.ceil(math.sqrt(1.0 + epsilon) * queue_size(epsilon, scale, started) / delta)
+        queue = queue_size(epsilon, scale, started)
+        needed = float(np.ceil(math.sqrt(1.0 + epsilon) * queue / delta))
     return started
 
 

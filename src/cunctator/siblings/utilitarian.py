@@ -224,12 +224,17 @@ def _go_round(world: World, race: Race, log_term: float, epsilon: float) -> tupl
 def go_for_the_highest(
     world: World, race: Race, pool: NDArray[np.int64], log_term: float, epsilon: float
 ) -> tuple[int, Changes]:
-    """OUP: always a run of the one with the highest UCB, of equal ones the first in the pool."""
+    """OUP: always a run of the one with the highest UCB; of equal ones, that with the fewest runs.
+
+    No UCB is above 1, and where utilities are close to it many stay there for thousands of runs.
+    Were the first of them always chosen, the others would never be looked at.
+    """
     changes = [(0.0, race.answer[0])]
     while True:
         chosen = pool[0]
         for index in pool:
-            if race.upper[index] > race.upper[chosen]:
+            least, most = race.upper[chosen], race.upper[index]
+            if most > least or (most == least and race.started[index] < race.started[chosen]):
                 chosen = index
         if gap_below(race, race.upper[chosen]) <= epsilon:
             return CLOSED, changes
