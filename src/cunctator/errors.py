@@ -62,13 +62,13 @@ class UnknownRun(CunctatorError):
 
 
 class MissingExtra(CunctatorError):
-    """A file needs an optional package."""
+    """A file, or a figure, needs an optional package."""
 
-    def __init__(self, path: Path | str, package: str, extra: str) -> None:
+    def __init__(self, path: Path | str, package: str, instead: str = "") -> None:
+        """`instead` is what else could be done."""
         self.path = path
         self.package = package
-        self.extra = extra
-        super().__init__(f"{path}: reading this needs {package}; pip install 'cunctator[{extra}]'")
+        super().__init__(f"{path}: this needs {package}; pip install {package}{instead}")
 
 
 class InvalidKey(CunctatorError):

@@ -40,7 +40,7 @@ def test_conditions_come_from_the_table():
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"first_cap": 0.0}, "first_cap is 0.0; expected more than 0"),
+        ({"first_cap": 0.0}, r"--first-cap is 0\.0; expected at least 1e-09 s and at most"),
         ({"first_cap": 20.0}, "at most the cutoff of 10 s"),
         ({"first_cap": 0.1, "cutoff": 11.0}, "recorded with a cutoff of 10 seconds"),
         ({"first_cap": 0.1, "budget": math.inf}, "expected a positive, finite number"),
@@ -151,16 +151,32 @@ def test_time_left_is_honest(tmp_path):
 
 
 def test_a_setting_that_makes_no_sense_ends_it_at_once(tmp_path):
-    given = {"sp": {"zeta": 7.0}}
-    with pytest.raises(InvalidSetting, match=r"--set is 'sp.zeta=7.0'; zeta is 7.0; expected more"):
+    given = {"sp": {"zeta": (0.1, 7.0), "delta": (0.5,)}}
+    with pytest.raises(InvalidSetting, match=r"--set is 'sp.zeta=7'; zeta is 7.0; expected more"):
         compare(tmp_path, methods=["spc", "sp"], given=given, seeds=20)
-    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 1, "no job was made"
+    lines = (tmp_path / "results.jsonl").read_text().splitlines()
+    # Nine epsilons with the first zeta and the first seed may have been made before.
+    assert len(lines) <= 1 + 9 and all('"seed": 0' in line for line in lines[1:])
 
 
 def test_an_endless_cutoff_is_none():
     bare = make_table(np.ones((2, 3)))
-    with pytest.raises(InvalidSetting, match="cutoff is inf; expected a finite number"):
+    with pytest.raises(
+        InvalidSetting, match=r"--cutoff is inf; expected a positive, finite number"
+    ):
         make_conditions(bare, 0.1, cutoff=math.inf)
+
+
+def test_times_that_cannot_be_are_refused_before_anything_is_run():
+    bare, idle = make_table(np.ones((2, 3))), make_table(np.zeros((2, 3)))
+    with pytest.raises(InvalidSetting, match=r"--cutoff is 0\.0; expected a time: all run"):
+        make_conditions(idle, 0.1)
+    with pytest.raises(InvalidSetting, match=r"--cutoff is 0\.0; expected a positive"):
+        make_conditions(bare, 0.1, cutoff=0.0)
+    for first_cap in (1e-12, 2.0, math.nan):
+        with pytest.raises(InvalidSetting, match=r"--first-cap is .*at least 1e-09 s and at most"):
+            make_conditions(bare, first_cap)
+    assert make_conditions(idle, 0.1, cutoff=1.0).endless_budget > 0
 
 
 def test_values_that_no_method_would_be_tried_with():
@@ -171,11 +187,24 @@ def test_values_that_no_method_would_be_tried_with():
 
 def test_settings_are_given_by_method():
     given = read_settings(["spc", "oup"], ["oup.utility=log-laplace", "oup.epsilon=0.2"])
-    assert given == {"oup": {"utility": "log-laplace", "epsilon": 0.2}}
+    assert given == {"oup": {"utility": ("log-laplace",), "epsilon": (0.2,)}}
     (job,) = make_jobs(["oup"], 1, {}, given)
     assert dict(job.settings) == {"utility": "log-laplace", "epsilon": 0.2}
-    jobs = make_jobs(["lb"], 1, {}, {"lb": {"epsilon": 0.3, "zeta": 0.2}})
+    jobs = make_jobs(["lb"], 1, {}, {"lb": {"epsilon": (0.3,), "zeta": (0.2,)}})
     assert len(jobs) == 9 and all(dict(job.settings)["epsilon"] == 0.3 for job in jobs)
+
+
+def test_several_values_of_a_setting_are_all_tried():
+    given = read_settings(["spc"], ["spc.profile=tight, paper,tight", "spc.confidence=0.9,0.5"])
+    assert given == {"spc": {"profile": ("tight", "paper"), "confidence": (0.9, 0.5)}}
+    settings = {job.settings for job in make_jobs(["spc"], 2, {}, given)}
+    assert settings == {
+        (("profile", profile), ("confidence", confidence))
+        for profile in ("tight", "paper")
+        for confidence in (0.9, 0.5)
+    }
+    with pytest.raises(InvalidSetting, match="give a setting once, several values with commas"):
+        read_settings(["spc"], ["spc.profile=tight", "spc.profile=paper"])
 
 
 @pytest.mark.parametrize(
@@ -187,6 +216,7 @@ def test_settings_are_given_by_method():
         ("oup.colour=red", "the settings of oup are: epsilon, delta, utility, scale, alpha"),
         ("oup.epsilon=small", "expected a number"),
         ("oup.epsilon=nan", "expected a number"),
+        ("oup.epsilon=0.1,", "expected a number"),
     ],
 )
 def test_settings_that_cannot_be(word, problem):
@@ -197,6 +227,6 @@ def test_settings_that_cannot_be(word, problem):
 def test_settings_of_zero_are_for_the_method_to_refuse():
     """Some take an epsilon of 0; how long a job takes is no reason to fail before it begins."""
     for name, epsilon in (("oup", 0.0), ("lb", 0.0), ("lb", 1e-155)):
-        given = {name: {"epsilon": epsilon, "delta": 0.1}}
+        given = {name: {"epsilon": (epsilon,), "delta": (0.1,)}}
         (job,) = make_jobs([name], 1, {}, given)
         assert math.isfinite(job.effort) and job.effort - job.effort == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import zlib
 
 import pytest
 from comparing import compare, table_of
@@ -12,6 +13,12 @@ from comparing import compare, table_of
 from cunctator.comparison.jobs import KILLED, REPORT
 from cunctator.comparison.kept import NAME
 from cunctator.errors import StudyProblem
+
+
+def signed(record):
+    """A line with the checksum that its record should have."""
+    record.pop("checksum", None)
+    return json.dumps({**record, "checksum": zlib.crc32(json.dumps(record).encode())})
 
 
 def test_a_line_that_was_not_finished_is_made_again(tmp_path):
@@ -27,8 +34,17 @@ def test_a_line_that_was_not_finished_is_made_again(tmp_path):
 
 def test_results_of_something_else_are_refused(tmp_path):
     compare(tmp_path, methods=["sp"], seeds=1)
-    with pytest.raises(StudyProblem, match="begun with another table"):
+    with pytest.raises(StudyProblem, match="begun with another table; give another --out"):
         compare(tmp_path, methods=["sp"], table=table_of(5))
+    facts, line = (tmp_path / NAME).read_text().splitlines()
+    others = json.loads(facts)
+    others["conditions"]["first_cap"] = 77.0
+    (tmp_path / NAME).write_text(f"{json.dumps(others)}\n{line}\n")
+    with pytest.raises(StudyProblem, match=r"begun with first_cap = 77\.0 instead of 0\.\d+; give"):
+        compare(tmp_path, methods=["sp"])
+    (tmp_path / NAME).write_text(f"{json.dumps({**json.loads(facts), 'code': 'x'})}\n{line}\n")
+    with pytest.raises(StudyProblem, match="begun with another version"):
+        compare(tmp_path, methods=["sp"])
     (tmp_path / NAME).write_text("what is this?\n")
     with pytest.raises(StudyProblem, match="no file of a comparison, or damaged; move it"):
         compare(tmp_path, methods=["sp"])
@@ -45,7 +61,7 @@ def test_jobs_that_were_killed_or_met_a_mistake_of_ours_are_made_again(tmp_path)
     for record, error in zip(records, (KILLED, "it failed (X: y)" + REPORT), strict=True):
         record.pop("trajectory")
         record["error"] = error
-    path.write_text("\n".join([facts, *map(json.dumps, records)]) + "\n")
+    path.write_text("\n".join([facts, *map(signed, records)]) + "\n")
     again = compare(tmp_path, methods=["sp"])
     assert not any("error" in record for record in again.records)
 
@@ -67,6 +83,9 @@ def test_two_at_once_are_one_too_many(tmp_path):
         {"trajectory": [[1.0, -1]]},
         {"trajectory": [[-1.0, 0]]},
         {"charged": "12"},
+        {"charged": 1e308},
+        {"steps": 12},
+        {"checksum": 0},
         {"charged": float("nan")},
         {"charged": 10**400},
         {"spent": [1.0]},

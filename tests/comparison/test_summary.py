@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+import cunctator
 from cunctator.comparison.files import as_data, write_files
 from cunctator.comparison.jobs import Conditions
 from cunctator.comparison.running import Comparison
@@ -78,7 +79,7 @@ def test_words_by_hand():
     )
     assert said[2] == (
         "LeapsAndBounds (best of 3: epsilon 0.9, delta 0.1): first answer after 50 s,"
-        " within 5% from 50 s on, 8.33 times SPC's time."
+        " within 5% from 50 s on, 8.3 times SPC's time."
     )
     rows = markdown_table(comparison_of(RECORDS)).splitlines()
     assert rows[2] == "| SPC | - | 1 s | 6 s | 8 s | 25 s | 3 of 3 |"
@@ -92,6 +93,15 @@ def test_failures_are_told_once_for_each_method():
     failed = {"method": "sp", "settings": {}, "seed": 0, "error": "no; mend it", "seconds": 0.0}
     said = sentences(comparison_of([*RECORDS, failed, {**failed, "seed": 1}]))
     assert said[-1] == "Structured Procrastination: 2 of 2 jobs failed: no; mend it"
+    short = [
+        {**failed, "settings": {"epsilon": e}, "error": f"needs {n}; mend it", "needed": n}
+        for e, n in ((0.1, 900), (0.9, 20), (0.5, 80))
+    ]
+    comparison = comparison_of([*RECORDS, *short])
+    assert sentences(comparison)[-1] == (
+        "Structured Procrastination: 3 of 3 jobs failed: needs 20; mend it (with epsilon 0.9)"
+    )
+    assert summary_lines(comparison)[-1].settings == "all of 3 failed"
     other = {**failed, "seed": 2, "error": "it failed (X); please report this"}
     only = sentences(comparison_of([failed, other]))
     assert [line.partition(": ")[2] for line in only[1:]] == [
@@ -100,6 +110,29 @@ def test_failures_are_told_once_for_each_method():
     ]
     (line,) = summary_lines(comparison_of([failed, other]))
     assert (line.first, line.good, line.jobs) == (math.inf, (0, 0), 2), "they count as no answer"
+
+
+def test_methods_without_a_grid_have_a_line_for_each_of_their_settings():
+    records = [
+        record("spc", [[4.0, 1]], 9.0, profile="tight"),
+        record("spc", [[40.0, 1]], 90.0, profile="paper"),
+        record("hyperband", [[1.0, 1]], 9.0, eta=3.0),
+        record("uniform", [[4.04, 1]], 9.0),
+    ]
+    comparison = comparison_of(records)
+    settings = [line.settings for line in summary_lines(comparison)]
+    assert settings == ["profile tight", "profile paper", "eta 3", ""]
+    said = sentences(comparison)
+    assert said[1].startswith("SPC (profile tight) has an answer after 4 s")
+    assert said[2].endswith("within 5% from 40 s on, 10 times SPC's time.")
+    assert said[3].endswith("within 5% from 1 s on, 1/4 of SPC's time.")
+    assert said[4].endswith("within 5% from 4.04 s on, SPC's time.")
+
+
+def test_names_are_no_part_of_the_page(tmp_path):
+    names = ("a", "<script>alert(1)</script>", "c", "d")
+    write_files(comparison_of(RECORDS, names), tmp_path)
+    assert "<script>" not in (tmp_path / "summary.md").read_text()
 
 
 def test_a_best_mean_of_zero():
@@ -126,14 +159,21 @@ def test_files(tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == 7 and rows[0]["configuration"] == "with, comma"
     assert rows[1]["configuration"] == "\\udcff=1"
-    assert (rows[0]["within_5%"], rows[0]["within_1%"]) == ("5.0", "8.0")
-    assert (rows[4]["epsilon"], rows[4]["within_5%"], rows[4]["excess"]) == ("0.5", "", "1.0")
+    assert (rows[0]["within_5_percent"], rows[0]["within_1_percent"]) == ("5.0", "8.0")
+    assert rows[4]["epsilon"] == "0.5"
+    assert (rows[4]["within_5_percent"], rows[4]["excess"]) == ("", "1.0")
     assert rows[6]["error"] == "no" and rows[6]["answer"] == ""
     data = json.loads((tmp_path / "results.json").read_text())
     assert data["summary"][1]["settled"] == [50.0, None]
     assert list(data["methods"]) == ["spc", "lb", "sp"]
-    assert data["methods"]["lb"]["charges"] == "restart"
-    assert "with probability 1 - zeta" in (tmp_path / "summary.md").read_text()
+    assert data["methods"]["lb"]["charges"] == "a run that is tried again is charged from its start"
+    assert data["version"] == cunctator.__version__
+    text = (tmp_path / "summary.md").read_text()
+    assert "with probability 1 - zeta" in text
+    assert text.startswith(
+        "a table: 4 configurations by 3 instances, drawn with replacement; first cap 100 ms, cutoff"
+        " 10 s, budget 100 s for methods that do not end by themselves; 3 seeds; cunctator "
+    )
     assert data == json.loads(json.dumps(as_data(comparison)))
     with pytest.raises(StudyProblem, match="cannot be written"):
         write_files(comparison, tmp_path / "missing")

@@ -192,7 +192,7 @@ def test_the_first_compilation_announces_itself(tmp_path):
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                text=True, env=environment)  # fmt: skip
     try:
-        assert "compiling the kernels" in process.stderr.readline()
+        assert "preparing kernels" in process.stderr.readline()
     finally:
         process.kill()
         process.communicate()

@@ -36,7 +36,8 @@ def test_a_comparison_from_beginning_to_end(table, tmp_path):
     methods = "spc,sp,lb,cr,icar,up,oup,coup,ac-band,sh,hyperband,uniform,paramils,gga"
     shown = run(
         *(table, "--methods", methods, "--formats", "svg", "--json", "all.json"),
-        *("--set", "oup.utility=log-laplace", "--set", "gga.generations=5", *SMALL),
+        *("--set", "oup.utility=log-laplace,uniform", "--set", "gga.generations=5", *SMALL),
+        *("--configuration", "size=2 mode=x"),
         cwd=tmp_path,
     )
     assert shown.returncode == 0, shown.stderr
@@ -81,8 +82,10 @@ def test_interrupted_it_goes_on(table, tmp_path):
         (["--delta", ""], "--delta is ''; expected numbers between 0 and 1"),
         (["--set", "lb.colour=red"], "the settings of lb are: epsilon, delta, zeta, multiplier"),
         (["--formats", "gif"], "--formats is 'gif'; expected some of png, svg, pdf"),
-        (["--configuration", "6"], "--configuration is 6; expected less than 6"),
-        (["--first-cap", "20s"], "first_cap is 20.0; expected more than 0 and at most the cutoff"),
+        (["--configuration", "6"], "--configuration is '6'; expected a name, or a row from 0 to 5"),
+        (["--first-cap", "20s"], "--first-cap is 20.0; expected at least 1e-09 s and at most the"),
+        (["--json", "table.npz"], "--json is 'table.npz'; expected another file: this one is"),
+        (["--json", "comparison/results.jsonl"], "expected another file: this one is needed"),
         (["--budget", "much"], "--budget is 'much'; expected a time"),
         (["--out", "table.npz"], "cannot be used"),
     ],
@@ -101,4 +104,6 @@ def test_tables_that_are_too_small_or_lack_parameters(table, tmp_path):
     path = tmp_path / "bare.npz"
     np.savez(path, runtimes=np.ones((4, 5)), cutoff=10.0)
     bare = run(path, "--methods", "spc,paramils", "--out", "other", cwd=tmp_path)
-    assert bare.returncode == 2 and "bare.npz" in bare.stderr and bare.stderr.count("\n") == 1
+    assert bare.returncode == 2 and bare.stderr.count("\n") == 1
+    assert "bare.npz" in bare.stderr and "paramils goes by parameters" in bare.stderr
+    assert "leave paramils out" in bare.stderr

@@ -22,7 +22,7 @@ from cunctator.space import Space
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ConfigSpace", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'cunctator\[configspace\]'"):
+    with pytest.raises(MissingExtra, match="pip install ConfigSpace"):
         read_configspace(tmp_path / "space.json")
 
 

@@ -52,10 +52,15 @@ def save(data: dict[str, object], json_file: Path | None) -> None:
         raise InvalidSetting("--json", str(json_file), expected) from None
 
 
-def check_writable(json_file: Path | None) -> None:
-    """Complain before the work, not after it, if the result could not be saved."""
+def check_writable(json_file: Path | None, *others: Path) -> None:
+    """Complain before the work, not after it, if the result could not be saved.
+
+    Nor may it take the place of other files: what is read, or kept.
+    """
     if json_file is None:
         return
+    if json_file.resolve() in {other.resolve() for other in others}:
+        raise InvalidSetting("--json", str(json_file), "expected another file: this one is needed")
     try:
         good = json_file.parent.is_dir() and not json_file.is_dir()
         good = good and os.access(json_file.parent, os.W_OK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from cunctator.units import format_duration, parse_duration
 if TYPE_CHECKING:
     from cunctator.comparison.running import Comparison
     from cunctator.comparison.running import Progress as Now
+    from cunctator.target.table import Table
 
 DEFAULT_METHODS = "spc,sp,lb"
 MOST_SEEDS, MOST_WORKERS = 10_000, 1024
@@ -56,13 +58,14 @@ def compare(
     delta: Words = None,
     given: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Another setting, e.g. oup.utility=log-laplace; repeatable."),
+        typer.Option("--set", help="Other settings, e.g. spc.profile=tight,paper; repeatable."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, max=MOST_WORKERS, help="Default: all cores.")
     ] = None,
     configuration: Annotated[
-        int | None, typer.Option(min=0, help="Whose lower bound is drawn; default: the best.")
+        str | None,
+        typer.Option(help="Name or row (from 0): whose lower bound is drawn; default: the best."),
     ] = None,
     formats: Annotated[str, typer.Option(help="Of figures: png, svg, pdf; or none.")] = "png",
     json_file: JsonFile = None,
@@ -70,18 +73,20 @@ def compare(
     """Compare SPC with other procedures on recorded runtimes."""
     with readable_errors():
         from cunctator.comparison.files import as_data, write_files
+        from cunctator.comparison.kept import NAME, WRITTEN
         from cunctator.comparison.running import make_conditions, run_comparison
-        from cunctator.comparison.words import sentences, terminal_table
+        from cunctator.comparison.words import OURS, sentences, terminal_table
         from cunctator.formats.load import load_table
         from cunctator.scenario.models import cpus
         from cunctator.siblings.registry import check_grid, check_methods, read_settings
+        from cunctator.simulation import simulate
 
-        check_writable(json_file)
+        check_writable(json_file, table, *(out / name for name in (NAME, *WRITTEN)))
         names = check_methods([name.strip() for name in methods.split(",")])
         settings = read_settings(names, given or [])
         endings = _check_figures(formats)
         recorded = load_table(table)
-        _check_configuration(configuration, len(recorded.configurations))
+        index = _index_of(configuration, recorded)
         conditions = make_conditions(
             recorded,
             parse_duration(first_cap, "--first-cap"),
@@ -91,6 +96,9 @@ def compare(
         )
         grid = {"epsilon": _numbers("--epsilon", epsilon), "delta": _numbers("--delta", delta)}
         check_grid(names, grid)
+        if OURS in names:
+            with quick_interrupt():
+                simulate([[1.0]])  # compiles kernels once, and not in every process
         with _progress_display() as update:
             comparison = run_comparison(
                 recorded,
@@ -106,7 +114,7 @@ def compare(
         with quick_interrupt(RECORDED):
             write_files(comparison, out)
             if endings:
-                _draw(comparison, configuration, out, endings)
+                _draw(comparison, index, out, endings)
             save(as_data(comparison), json_file)
         console = Console()
         console.print(terminal_table(comparison))
@@ -153,7 +161,7 @@ def _time_left(now: Now) -> str:
     return f"{'at least' if now.is_least else 'about'} {format_duration(round(now.left))} left"
 
 
-def _draw(comparison: Comparison, configuration: int | None, out: Path, endings: list[str]) -> None:
+def _draw(comparison: Comparison, chosen: int | None, out: Path, endings: list[str]) -> None:
     from cunctator.comparison.summary import true_means
     from cunctator.report.comparison_figures import answers_figure, excess_figure, spent_figure
     from cunctator.report.style import save_figure
@@ -164,8 +172,7 @@ def _draw(comparison: Comparison, configuration: int | None, out: Path, endings:
         save_figure(answers_figure(comparison), out / "answers", endings)
         save_figure(excess_figure(comparison), out / "excess", endings)
         save_figure(spent_figure(comparison), out / "spent", endings)
-    best = int(true_means(comparison).argmin())
-    index = best if configuration is None else configuration
+    index = int(true_means(comparison).argmin()) if chosen is None else chosen
     save_figure(bound_figure(table, conditions, index), out / "bound", endings)
     save_figure(variation_figure(table, conditions), out / "variation", endings)
 
@@ -178,10 +185,17 @@ def _check_figures(text: str) -> list[str]:
     return check_formats([name.strip() for name in text.split(",")])
 
 
-def _check_configuration(index: int | None, count: int) -> None:
-    if index is not None and index >= count:
-        expected = f"expected less than {count}, the number of configurations"
-        raise InvalidSetting("--configuration", index, expected)
+def _index_of(configuration: str | None, table: Table) -> int | None:
+    """The row of a configuration that is given by its name or its number."""
+    if configuration is None:
+        return None
+    names = table.configurations
+    if configuration in names:
+        return names.index(configuration)
+    if re.fullmatch(r"[0-9]{1,18}", configuration) and int(configuration) < len(names):
+        return int(configuration)
+    expected = f"expected a name, or a row from 0 to {len(names) - 1}"
+    raise InvalidSetting("--configuration", configuration, expected)
 
 
 def _numbers(option: str, text: str | None) -> tuple[float, ...]:

@@ -50,7 +50,7 @@ def simulate(
         from cunctator.formats.load import load_table
         from cunctator.simulation import Simulation
 
-        check_writable(json_file)
+        check_writable(json_file, table)
         recorded = load_table(table)
         with quick_interrupt():
             simulation = Simulation(

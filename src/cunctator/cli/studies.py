@@ -92,7 +92,7 @@ def run(
         from cunctator.scenario import load_scenario
         from cunctator.study_folder import begin_study
 
-        check_writable(json_file)
+        check_writable(json_file, scenario)
         loaded = load_scenario(scenario)
         place = directory or scenario.with_suffix(".study")
         conduct(begin_study(loaded, place), place, json_file)
@@ -106,9 +106,10 @@ def resume(
 ) -> None:
     """Go on with a study, wherever it ended and however."""
     with readable_errors():
+        from cunctator.journal_file import FILE
         from cunctator.study_folder import resumed_study
 
-        check_writable(json_file)
+        check_writable(json_file, directory / FILE)
         extra = 0.0 if more is None else parse_duration(more, "--more")
         conduct(resumed_study(directory, extra), directory, json_file)
 
@@ -128,9 +129,10 @@ def validate(
     """Compare the answer with the default on test instances."""
     with readable_errors():
         from cunctator.journal import open_journal
+        from cunctator.journal_file import FILE
         from cunctator.study_folder import scenario_of
 
-        check_writable(json_file)
+        check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
         try:
             scenario = scenario_of(directory, journal)
@@ -177,8 +179,9 @@ def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
     with readable_errors():
         from cunctator.journal import open_journal
+        from cunctator.journal_file import FILE
 
-        check_writable(json_file)
+        check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
         try:
             last = journal.last_progress()

@@ -9,6 +9,8 @@ import math
 import os
 from contextlib import suppress
 from dataclasses import asdict
+from html import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,17 @@ from cunctator.comparison.summary import (
     summary_lines,
     true_means,
 )
-from cunctator.comparison.words import markdown_table, sentences
+from cunctator.comparison.words import (
+    HOW_TO_READ,
+    conditions_in_words,
+    markdown_table,
+    sentences,
+)
 from cunctator.errors import StudyProblem
-from cunctator.siblings.method import Method
+from cunctator.siblings.method import CHARGES, Method
 from cunctator.siblings.registry import METHODS
+
+WITHIN = {share: f"within_{100 * share:g}_percent" for share in SHARES}
 
 COLUMNS = (
     "method",
@@ -38,7 +47,7 @@ COLUMNS = (
     "mean",
     "excess",
     "first_answer",
-    *(f"within_{share:.0%}" for share in SHARES),
+    *WITHIN.values(),
     "charged",
     "steps",
     "seconds",
@@ -91,9 +100,9 @@ def job_rows(comparison: Comparison) -> list[dict[str, Any]]:
             row["configuration"] = name.encode(errors="backslashreplace").decode()
             over = excess(trajectory, means)
             row |= {"excess": over if math.isfinite(over) else "", "first_answer": trajectory[0][0]}
-            for share in SHARES:
+            for share, column in WITHIN.items():
                 since = settled(trajectory, means, share)
-                row[f"within_{share:.0%}"] = since if math.isfinite(since) else ""
+                row[column] = since if math.isfinite(since) else ""
         rows.append(row)
     return rows
 
@@ -109,6 +118,7 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
             "means": true_means(comparison).tolist(),
         },
         "conditions": asdict(comparison.conditions),
+        "version": version("cunctator"),
         "methods": {name: _about(METHODS[name]) for name in _names(comparison)},
         "summary": [_finite(asdict(line)) for line in summary_lines(comparison)],
         "sentences": sentences(comparison),
@@ -121,9 +131,13 @@ def _names(comparison: Comparison) -> list[str]:
 
 
 def _about(method: Method) -> dict[str, str]:
-    """What a method guarantees, what it charges and when it stops, in its own words."""
-    words = ("title", "guarantee", "charges", "stops")
-    return {word: str(getattr(method, word)) for word in words}
+    """What a method guarantees, what it charges and when it stops, in words."""
+    return {
+        "title": method.title,
+        "guarantee": method.guarantee,
+        "charges": CHARGES[method.charges],
+        "stops": method.stops,
+    }
 
 
 def _finite(data: Any) -> Any:
@@ -136,11 +150,12 @@ def _finite(data: Any) -> Any:
 
 
 def _markdown(comparison: Comparison) -> str:
-    said = "\n".join(f"- {sentence}" for sentence in sentences(comparison))
+    # Names of configurations may be anything: as HTML they would be part of the page.
+    said = "\n".join(f"- {escape(sentence, quote=False)}" for sentence in sentences(comparison))
     abouts = [_about(METHODS[name]) for name in _names(comparison)]
     about = "\n".join(
-        f"- {one['title']}: {one['guarantee']}. Runs that are tried again: {one['charges']}."
-        f" It ends {one['stops']}."
+        f"- {one['title']}: {one['guarantee']}; {one['charges']}; it ends {one['stops']}."
         for one in abouts
     )
-    return f"{markdown_table(comparison)}\n\n{said}\n\n{about}\n"
+    head = escape(conditions_in_words(comparison), quote=False)
+    return f"{head}\n\n{markdown_table(comparison)}\n\n{HOW_TO_READ}\n\n{said}\n\n{about}\n"

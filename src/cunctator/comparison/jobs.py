@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.errors import CunctatorError, InvalidSetting
+from cunctator.parameters import text_of
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Outcome, Problem, TooFewInstances
 from cunctator.siblings.registry import METHODS
 from cunctator.target.table import Table
 
@@ -33,8 +34,11 @@ KILLED = "its process was killed, for example because memory ran out; give fewer
 REPORT = "; please report this"
 """What failures that are ours end with."""
 
-INVALID = "is_invalid"
-"""Set in records of jobs that failed because a setting makes no sense."""
+INVALID = "invalid"
+"""In records of jobs that failed because a setting makes no sense: its name."""
+
+NEEDED = "needed"
+"""In records of jobs that failed for want of instances: how many it would take."""
 
 Record = dict[str, Any]
 """A job and what came of it, as JSON has it."""
@@ -82,8 +86,14 @@ class Job:
         return 1.0 / max(epsilon**2 * delta, LEAST_PRODUCT)
 
 
-Given = Mapping[str, Mapping[str, float | str]]
-"""Settings that the user gives, by method."""
+def short_text(value: float | str) -> str:
+    """A setting's value for people; a whole number has no point."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value)) if is_whole else text_of(value)
+
+
+Given = Mapping[str, Mapping[str, Sequence[float | str]]]
+"""Settings that the user gives, by method; all of their values are tried."""
 
 
 def make_jobs(
@@ -91,6 +101,7 @@ def make_jobs(
 ) -> list[Job]:
     """All jobs: those first whose settings may be wrong, then those without any, then the longest.
 
+    Of the former all settings are tried with one seed before any is with another.
     `grid` replaces the paper's values of a setting, `given` those and defaults of one method.
     """
     jobs: list[Job] = []
@@ -98,11 +109,16 @@ def make_jobs(
         own: dict[str, tuple[float | str, ...]] = {
             key: tuple(grid.get(key, values)) for key, values in METHODS[name].grid.items()
         }
-        own |= {key: (value,) for key, value in given.get(name, {}).items()}
+        own |= {key: tuple(values) for key, values in given.get(name, {}).items()}
         for values in itertools.product(*own.values()):
             settings = tuple(zip(own, values, strict=True))
             jobs.extend(Job(name, settings, seed) for seed in range(seeds))
-    return sorted(jobs, key=lambda job: (job.method not in given, len(job.settings), -job.effort))
+
+    def place(job: Job) -> tuple[float, ...]:
+        is_given = job.method in given
+        return (not is_given, job.seed if is_given else 0, len(job.settings), -job.effort)
+
+    return sorted(jobs, key=place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +164,9 @@ def run_job(given: Arranged, job: Job) -> Record:
         outcome = method.solve(given.problem, **dict(job.settings))
         record |= _as_data(outcome, given.rows)
     except InvalidSetting as error:
-        record |= {"error": str(error), INVALID: True}
+        record |= {"error": str(error), INVALID: error.setting}
+    except TooFewInstances as error:
+        record |= {"error": str(error), NEEDED: error.needed}
     except CunctatorError as error:
         record |= {"error": str(error)}
     except Exception as error:  # one method's failure must not lose the others' results

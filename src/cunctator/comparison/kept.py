@@ -1,7 +1,8 @@
 """Results of a comparison, kept as they come in: one line of JSON each, after a line of facts.
 
-Whoever is interrupted or killed goes on with the same command. Lines that were not written to their
-end, or damaged since, are dropped: their jobs are made again.
+Whoever is interrupted or killed goes on with the same command. Every line ends with a checksum of
+the rest: lines that were not written to their end, or changed since, are dropped, and their jobs
+are made again.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import json
 import logging
 import os
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt
 
 from cunctator.comparison.jobs import KILLED, REPORT, Conditions, Job, Record
 from cunctator.core.compiled import PACKAGE, digest_of_files
@@ -31,6 +31,9 @@ WRITTEN = ("results.csv", "results.json", "summary.md")
 
 OTHER_FOLDER = "give another --out"
 
+CHECKSUM = "checksum"
+"""The last key of every line but the first."""
+
 
 class Kept:
     """The file, open for more; make it with `kept_in`."""
@@ -41,11 +44,8 @@ class Kept:
         self.records: dict[str, Record] = {}
         """By the keys of their jobs."""
 
-    def begin(self, facts: Record, configurations: int) -> None:
-        """Read what is there, and see that it is of the same comparison.
-
-        Lines that were damaged, by whatever, are left out: their jobs are made again.
-        """
+    def begin(self, facts: Record) -> None:
+        """Read what is there, and see that it is of the same comparison."""
         with os.fdopen(os.dup(self._descriptor), "rb") as file:
             content = file.read()
         head = _line(facts)
@@ -58,10 +58,10 @@ class Kept:
             problem = "it is no file of a comparison, or damaged"
             raise StudyProblem(self.path, problem, f"move it, or {OTHER_FOLDER}")
         if known != facts:
-            problem = "it was begun with another table, other conditions or another version"
+            problem = f"it was begun with {_difference(known, facts)}"
             raise StudyProblem(self.path, problem, OTHER_FOLDER)
         whole = rest[: rest.rfind(b"\n") + 1]
-        found = [_sound(line, configurations) for line in whole.splitlines()]
+        found = [_sound(line) for line in whole.splitlines()]
         damaged = found.count(None)
         if damaged:
             words = f"{counted(damaged, 'line')} of {self.path} cannot be read: made again"
@@ -82,7 +82,7 @@ class Kept:
 
     def add(self, job: Job, record: Record) -> None:
         """Keep a result, for good."""
-        self._write(_line(record))
+        self._write(_line({**record, CHECKSUM: _checksum(record)}))
         self.records[job.key] = record
 
     def _write(self, line: bytes) -> None:
@@ -95,45 +95,26 @@ class Kept:
             raise StudyProblem(self.path, f"cannot be written ({error.strerror})", fix) from None
 
 
-class _Sound(BaseModel):
-    """What a line has to be; all numbers finite."""
-
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
-
-    method: str
-    settings: dict[str, float | str]
-    seed: NonNegativeInt
-    seconds: NonNegativeFloat
-
-
-class _Failed(_Sound):
-    error: str
+def _difference(known: Record, facts: Record) -> str:
+    """What is not the same in two comparisons, in words."""
+    if known["table"] != facts["table"]:
+        return "another table"
+    if known["code"] != facts["code"]:
+        return "another version"
+    before, now = known["conditions"], facts["conditions"]
+    if not isinstance(before, dict) or before.keys() != now.keys():
+        return "other conditions"
+    others = [name for name in now if before[name] != now[name]]
+    return " and ".join(f"{name} = {before[name]} instead of {now[name]}" for name in others)
 
 
-class _Made(_Sound):
-    trajectory: list[tuple[NonNegativeFloat, NonNegativeInt]]
-    charged: NonNegativeFloat
-    steps: NonNegativeInt
-    spent: list[NonNegativeFloat]
-    stop: str
-    claim: str
-    facts: dict[str, float]
-
-
-def _sound(line: bytes, configurations: int) -> Record | None:
-    """The record of a line that has all it should, or None."""
-    data = _decoded(line)
-    if not isinstance(data, dict):
+def _sound(line: bytes) -> Record | None:
+    """The record of a line that is as it was written, or None."""
+    record = _decoded(line)
+    if not isinstance(record, dict):
         return None
-    try:
-        found = (_Failed if "error" in data else _Made).model_validate_json(line)
-    except ValueError:
-        return None
-    if isinstance(found, _Made):
-        indices = [index for _, index in found.trajectory]
-        if len(found.spent) != configurations or max(indices, default=0) >= configurations:
-            return None
-    return data
+    checksum = record.pop(CHECKSUM, None)
+    return record if checksum == _checksum(record) else None
 
 
 def _decoded(line: bytes) -> object:
@@ -142,6 +123,11 @@ def _decoded(line: bytes) -> object:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
+
+
+def _checksum(record: Record) -> int:
+    """What tells a record from others: JSON writes the same numbers in the same way."""
+    return zlib.crc32(json.dumps(record).encode())
 
 
 def _line(record: Record) -> bytes:
@@ -180,7 +166,7 @@ def kept_in(folder: Path, table: Table, conditions: Conditions) -> Iterator[Kept
         sources = [*PACKAGE.glob("siblings/*.py"), *PACKAGE.glob("core/*.py")]
         code = digest_of_files([*sources, PACKAGE / "simulation.py"])
         facts = {"table": digest_of(table), "conditions": asdict(conditions), "code": code}
-        kept.begin(facts, len(table.configurations))
+        kept.begin(facts)
         yield kept
     finally:
         os.close(descriptor)

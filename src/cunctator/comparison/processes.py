@@ -9,6 +9,7 @@ the jobs is gone, all others end.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import tempfile
@@ -142,12 +143,13 @@ def _work(
     """What a process does until it is told to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who gave us the jobs
     die_with_parent(parent)
+    logging.getLogger("cunctator").setLevel(logging.ERROR)  # one process has told what there is
     with names.open("rb") as file:
         configurations, instances, cutoff = json.load(file)
     # Not read-only, though nobody writes: kernels are compiled for arrays that may be written to.
     table = Table(np.load(runtimes, mmap_mode="c"), tuple(configurations), tuple(instances), cutoff)
     last: Arranged | None = None
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, ConnectionError):  # whoever gave us the jobs wants no more of us
         while True:
             job: Job = connection.recv()
             if last is None or not last.serves(conditions, job):

@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from cunctator.comparison.jobs import INVALID, Conditions, Given, Job, Record, make_jobs
+from cunctator.comparison.jobs import (
+    INVALID,
+    Conditions,
+    Given,
+    Job,
+    Record,
+    make_jobs,
+    short_text,
+)
 from cunctator.comparison.kept import kept_in
 from cunctator.comparison.processes import completed
-from cunctator.errors import InvalidSetting
+from cunctator.core.scheduler import LONGEST, SHORTEST
+from cunctator.errors import InvalidSetting, InvalidTable
 from cunctator.siblings.registry import METHODS
 from cunctator.siblings.table_space import read_parameters
 from cunctator.target.table import Table
@@ -50,19 +59,23 @@ def make_conditions(
     resample: bool = False,
 ) -> Conditions:
     """What is the same for all methods, with defaults from the table."""
-    longest = float(table.runtimes.max())
     if cutoff is None:
-        cutoff = table.cutoff or longest
+        cutoff = table.cutoff or float(table.runtimes.max())
+        if cutoff == 0:
+            expected = "expected a time: all runtimes are 0, so there is no longest one to take"
+            raise InvalidSetting("--cutoff", cutoff, expected)
     elif table.cutoff is not None and cutoff > table.cutoff:
         expected = f"the table was recorded with a cutoff of {table.cutoff:g} seconds; give less"
-        raise InvalidSetting("cutoff", cutoff, expected)
-    if not cutoff < math.inf:
-        raise InvalidSetting("cutoff", cutoff, "expected a finite number of seconds")
-    if not 0 < first_cap <= cutoff:
-        expected = f"expected more than 0 and at most the cutoff of {cutoff:g} s"
-        raise InvalidSetting("first_cap", first_cap, expected)
+        raise InvalidSetting("--cutoff", cutoff, expected)
+    if not 0 < cutoff < math.inf:
+        expected = "expected a positive, finite number of seconds"
+        raise InvalidSetting("--cutoff", cutoff, expected)
+    if not SHORTEST <= first_cap <= min(LONGEST, cutoff):
+        most = f"{LONGEST:g} s" if cutoff > LONGEST else f"the cutoff of {cutoff:g} s"
+        expected = f"expected at least {SHORTEST:g} s and at most {most}"
+        raise InvalidSetting("--first-cap", first_cap, expected)
     if budget is not None and not 0 < budget < math.inf:
-        raise InvalidSetting("budget", budget, "expected a positive, finite number of seconds")
+        raise InvalidSetting("--budget", budget, "expected a positive, finite number of seconds")
     whole = float(table.runtimes.clip(max=cutoff).sum())
     endless = WHOLE_TABLES * max(whole, first_cap)
     return Conditions(first_cap, cutoff, budget, endless, resample)
@@ -81,17 +94,17 @@ def run_comparison(
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Comparison:
     """Make all jobs that have not been made yet; records are in the order of the methods."""
-    for name in methods:
-        if METHODS[name].needs_parameters:
-            read_parameters(table)  # complains if it cannot
+    _check_parameters(table, methods)
     jobs = make_jobs(methods, seeds, grid, given)
     with kept_in(folder, table, conditions) as kept:
         missing = [job for job in jobs if job.key not in kept.records]
         clock = _Clock(missing, workers)
         progress(clock.now(len(jobs)))
         for job, record in completed(table, conditions, missing, workers):
-            if record.pop(INVALID, False) and job.method in given:
-                raise InvalidSetting("--set", _as_words(given[job.method], job), record["error"])
+            invalid = record.pop(INVALID, None)
+            if invalid in given.get(job.method, ()):
+                word = f"{job.method}.{invalid}={short_text(record['settings'][invalid])}"
+                raise InvalidSetting("--set", word, record["error"])
             kept.add(job, record)
             clock.note(job, record)
             progress(clock.now(len(jobs)))
@@ -100,9 +113,16 @@ def run_comparison(
     return Comparison(table, conditions, records)
 
 
-def _as_words(settings: Mapping[str, float | str], job: Job) -> str:
-    """What was given for a method, as on the command line."""
-    return " ".join(f"{job.method}.{name}={value}" for name, value in settings.items())
+def _check_parameters(table: Table, methods: Sequence[str]) -> None:
+    """Complain if methods go by parameters' values and the table does not tell them."""
+    names = [name for name in methods if METHODS[name].needs_parameters]
+    try:
+        if names:
+            read_parameters(table)
+    except InvalidTable as error:
+        who = f"{' and '.join(names)} {'goes' if len(names) == 1 else 'go'} by parameters"
+        fix = f"leave {' and '.join(names)} out, or {error.fix}"
+        raise InvalidTable(table.source, f"{who}: {error.problem}", fix, error.where) from None
 
 
 def _place(methods: Sequence[str], job: Job) -> tuple[object, ...]:

@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.comparison.jobs import Record
+from cunctator.comparison.jobs import NEEDED, Record, short_text
 from cunctator.comparison.running import Comparison
-from cunctator.parameters import text_of
 from cunctator.siblings.registry import METHODS
 
 SHARES = (0.05, 0.01)
@@ -82,6 +81,9 @@ def summary_lines(comparison: Comparison) -> list[Line]:
     lines: list[Line] = []
     for name, own in by_method(comparison.records).items():
         best, found = quickest(name, own, means)
+        if len(found) > 1 and all("error" in record for record in own):
+            lines.append(replace(_median(name, found), settings=f"all of {len(found)} failed"))
+            continue
         if len(found) == 1 or not METHODS[name].grid:
             lines.extend(found)
             continue
@@ -132,12 +134,6 @@ def words_of(settings: dict[str, float | str]) -> str:
     return ", ".join(f"{name} {short_text(value)}" for name, value in settings.items())
 
 
-def short_text(value: float | str) -> str:
-    """A setting's value; a whole number has no point."""
-    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-    return str(int(value)) if is_whole else text_of(value)
-
-
 def _line(name: str, settings: str, group: list[Record], means: NDArray[np.float64]) -> Line:
     trajectories = [answers_of(record) for record in group]
     times = [tuple(settled(one, means, share) for share in SHARES) for one in trajectories]
@@ -176,14 +172,21 @@ def _middle(numbers: Iterable[float]) -> float:
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """Why jobs gave nothing: for each method, each kind of reason once, with an example."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Why jobs gave nothing: for each method, each kind of reason once, with an example.
+
+    The example is the job that lacked least: what it is short of, others are too.
+    """
+    found: dict[tuple[str, str], list[Record]] = {}
     for record in comparison.records:
         if "error" in record:
             kind = re.sub(r"[\d.,]+", "", record["error"].partition(";")[0])
-            found.setdefault((record["method"], kind), []).append(record["error"])
+            found.setdefault((record["method"], kind), []).append(record)
     lines = []
-    for (name, _), errors in found.items():
+    for (name, _), failed in found.items():
         total = sum(record["method"] == name for record in comparison.records)
-        lines.append(f"{METHODS[name].title}: {len(errors)} of {total} jobs failed: {errors[0]}")
+        least = min(failed, key=lambda record: record.get(NEEDED, 0))
+        words = words_of(least["settings"])
+        where = f" (with {words})" if words and NEEDED in least else ""
+        said = f"{METHODS[name].title}: {len(failed)} of {total} jobs failed"
+        lines.append(f"{said}: {least['error']}{where}")
     return lines

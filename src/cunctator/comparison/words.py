@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from importlib.metadata import version
+from pathlib import Path
 
 from rich.table import Table as RichTable
 
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import SHARES, Line, problems, summary_lines, true_means
 from cunctator.errors import one_line
-from cunctator.units import format_duration
+from cunctator.units import counted, format_duration
 
 OURS = "spc"
 HEADINGS = (
@@ -19,6 +21,13 @@ HEADINGS = (
     *(f"within {share:.0%}" for share in SHARES),
     "ended",
     f"good to {SHARES[0]:.0%}",
+)
+
+
+HOW_TO_READ = (
+    "Every figure is a median by itself: over the seeds, and in lines of a median over the settings"
+    ' too. Jobs whose answer was not good to the end count as "never" within a share, but as long'
+    ' as they took in "ended", which may thus be less.'
 )
 
 
@@ -41,11 +50,29 @@ def _time(seconds: float) -> str:
     return format_duration(seconds) if math.isfinite(seconds) else "never"
 
 
+def conditions_in_words(comparison: Comparison) -> str:
+    """What was compared on, in one line."""
+    table, conditions = comparison.table, comparison.conditions
+    instances = counted(len(table.instances), "instance")
+    drawn = "drawn with replacement" if conditions.resample else "each at most once"
+    seeds = len({record["seed"] for record in comparison.records})
+    budget = conditions.budget or conditions.endless_budget
+    who = "" if conditions.budget else " for methods that do not end by themselves"
+    name = one_line(Path(table.source or "a table").name)
+    return (
+        f"{name}: {counted(len(table.configurations), 'configuration')} by {instances}, {drawn};"
+        f" first cap {_time(conditions.first_cap)}, cutoff {_time(conditions.cutoff)}, budget"
+        f" {_time(budget)}{who}; {counted(seeds, 'seed')}; cunctator {version('cunctator')}."
+    )
+
+
 def terminal_table(comparison: Comparison) -> RichTable:
     """The table for people at a terminal."""
-    table = RichTable(title="Charged time until each method's answer was good, and stayed so")
+    title = "Charged time until each method's answer was good, and stayed so"
+    table = RichTable(title=title, caption=HOW_TO_READ, caption_justify="left")
     for place, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="left" if place < 2 else "right")
+        whole = place != 1  # settings may take several lines, names and times are not broken
+        table.add_column(heading, justify="left" if place < 2 else "right", no_wrap=whole)
     lines = summary_lines(comparison)
     for line, row in zip(lines, rows(lines), strict=True):
         table.add_row(line.method, *row[1:])
@@ -65,8 +92,8 @@ def sentences(comparison: Comparison) -> list[str]:
     means = true_means(comparison)
     best = int(means.argmin())
     name = one_line(comparison.table.configurations[best])
-    count, mean = f"{means.size:,}", _time(means[best])
-    said = [f"The best of {count} configurations has a mean of {mean}: {name}."]
+    count, mean = counted(means.size, "configuration"), _time(means[best])
+    said = [f"The best of {count} has a mean of {mean}: {name}."]
     ours = next((line for line in lines if line.method == OURS), None)
     if ours is not None:
         goods = [
@@ -76,20 +103,32 @@ def sentences(comparison: Comparison) -> list[str]:
             for share, time in zip(SHARES, ours.settled, strict=True)
         ]
         first = "no answer" if math.isinf(ours.first) else f"an answer after {_time(ours.first)}"
-        said.append(f"{ours.title} has {first}, {', '.join(goods)}.")
-        said.extend(_against(line, ours) for line in lines if line.method != OURS)
+        said.append(f"{_who(ours)} has {first}, {', '.join(goods)}.")
+        said.extend(_against(line, ours) for line in lines if line is not ours)
     return said + problems(comparison)
 
 
+def _who(line: Line) -> str:
+    return f"{line.title} ({line.settings})" if line.settings else line.title
+
+
 def _against(line: Line, ours: Line) -> str:
-    who = f"{line.title} ({line.settings})" if line.settings else line.title
-    reached, theirs = ours.settled[0], line.settled[0]
+    who, reached, theirs = _who(line), ours.settled[0], line.settled[0]
     if math.isinf(line.first):
         return f"{who}: no answer in the median."
     if math.isinf(theirs):
         end = f"not within {SHARES[0]:.0%} at the end"
     else:
         end = f"within {SHARES[0]:.0%} from {_time(theirs)} on"
-        if 0 < reached < math.inf:
-            end += f", {theirs / reached:.3g} times {ours.title}'s time"
+        if 0 < reached < math.inf and theirs > 0:
+            end += f", {_ratio(theirs / reached)}{ours.title}'s time"
     return f"{who}: first answer after {_time(line.first)}, {end}."
+
+
+def _ratio(ratio: float) -> str:
+    """A time as a multiple of another one, or as a fraction."""
+    times = max(ratio, 1 / ratio)
+    if f"{times:.2g}" == "1":
+        return ""
+    number = f"{times:,.0f}" if times >= 100 else f"{times:.2g}"
+    return f"{number} times " if ratio > 1 else f"1/{number} of "

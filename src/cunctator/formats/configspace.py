@@ -46,7 +46,7 @@ def read_configspace(path: Path) -> ImportedSpace:
     try:
         library = importlib.import_module("ConfigSpace")
     except ImportError:
-        raise MissingExtra(path, "ConfigSpace", "configspace") from None
+        raise MissingExtra(path, "ConfigSpace") from None
     data = _data(path)
     warnings: list[str] = []
     hyperparameters = _hyperparameters(path, library, data, warnings)

@@ -75,7 +75,7 @@ def _save_parquet(table: Table, path: Path) -> None:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra(path, "pyarrow", "parquet") from None
+        raise MissingExtra(path, "pyarrow") from None
     names = [_as_unicode(name) for name in table.configurations]
     columns = {"configuration": pyarrow.array(names)}
     for place, name in enumerate(table.instances):

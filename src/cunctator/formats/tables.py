@@ -87,7 +87,7 @@ def load_parquet(path: Path) -> Table:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra(path, "pyarrow", "parquet") from None
+        raise MissingExtra(path, "pyarrow") from None
     try:
         data = pyarrow.parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as error:

@@ -18,7 +18,7 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 except ImportError:
-    raise MissingExtra("figures", "matplotlib", "figures") from None
+    raise MissingExtra("figures", "matplotlib", ", or give --formats none") from None
 
 from cunctator.units import format_duration
 

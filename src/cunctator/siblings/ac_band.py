@@ -257,7 +257,7 @@ AC_BAND = Method(
     name="ac-band",
     title="AC-Band",
     run=solve,
-    charges="restart",
+    charges="once",
     guarantee=(
         "one of the best alpha by races won with probability 1 - delta, if there are enough"
         " instances; how many are enough depends on the problem"

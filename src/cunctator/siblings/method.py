@@ -14,6 +14,12 @@ from cunctator.siblings.problem import Outcome, Problem
 
 Settings = Mapping[str, float | str]
 
+CHARGES = {
+    "restart": "a run that is tried again is charged from its start",
+    "resume": "a run that is tried again goes on where it was",
+    "once": "no run is tried again",
+}
+
 
 @dataclass(frozen=True)
 class Method:
@@ -25,8 +31,8 @@ class Method:
     """As in figures and tables."""
     run: Callable[..., Outcome]
     """Called with a Problem, and with settings by name."""
-    charges: Literal["restart", "resume"]
-    """Whether a run that was capped is charged from its start when it is tried again."""
+    charges: Literal["restart", "resume", "once"]
+    """What is charged when a run that was capped is tried again; see CHARGES."""
     guarantee: str
     """What its answer is, with which probability; or that there is none."""
     stops: str

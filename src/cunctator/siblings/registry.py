@@ -60,9 +60,11 @@ def check_grid(names: list[str], grid: Mapping[str, Sequence[float]]) -> None:
             raise InvalidSetting(f"--{setting}", ",".join(map(str, values)), expected)
 
 
-def read_settings(names: list[str], words: list[str]) -> dict[str, dict[str, float | str]]:
-    """Settings by method, from words such as `oup.utility=log-laplace`."""
-    found: dict[str, dict[str, float | str]] = {}
+def read_settings(
+    names: list[str], words: list[str]
+) -> dict[str, dict[str, tuple[float | str, ...]]]:
+    """Settings by method, from words such as `spc.profile=tight,paper`: all of them are tried."""
+    found: dict[str, dict[str, tuple[float | str, ...]]] = {}
     for word in words:
         place, equals, value = word.partition("=")
         name, dot, setting = place.partition(".")
@@ -75,7 +77,12 @@ def read_settings(names: list[str], words: list[str]) -> dict[str, dict[str, flo
         if setting not in defaults:
             known = ", ".join(defaults) or "none"
             raise InvalidSetting("--set", word, f"the settings of {name} are: {known}")
-        found.setdefault(name, {})[setting] = _value(word, value, defaults[setting])
+        own = found.setdefault(name, {})
+        if setting in own:
+            expected = "give a setting once, several values with commas between them"
+            raise InvalidSetting("--set", word, expected)
+        values = [_value(word, part.strip(), defaults[setting]) for part in value.split(",")]
+        own[setting] = tuple(dict.fromkeys(values))
     return found
 
 

@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     places = package.submodule_search_locations if package else None
     compiled = PathFinder.find_spec("clingo._clingo", places) if places else None
     if compiled is None or compiled.loader is None:
-        sys.stderr.write("clasp is missing; pip install 'cunctator[demo]'\n")
+        sys.stderr.write("clasp is missing; pip install clingo\n")
         return NO_CLASP
     module = compiled.loader.create_module(compiled)
     assert module is not None
