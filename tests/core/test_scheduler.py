@@ -1,4 +1,4 @@
-"""The scheduler: the exact argmin at every step, the paper's invariants at every moment."""
+"""The scheduler: the same as a plain version, the paper's invariants at every moment."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 
 from cunctator.core.bounds import lower_bound
 from cunctator.core.check import known_values
-from cunctator.core.ladder import FINISHED, choose
 from cunctator.core.profiles import BETTING, CEIL, EQUATION_1, FLOOR, PROFILES, Profile
 from cunctator.core.scheduler import Scheduler, check_rules
-from cunctator.core.slabs import NONE
-from cunctator.core.state import RIVAL, RUNGS, SHARP
-from cunctator.core.tester import NOTHING, next_kind
 from cunctator.errors import InvalidSetting, UnknownRun
 from cunctator.records import Outcome, Run, Status, StopReason
 from cunctator.simulation import Simulation
@@ -94,69 +90,6 @@ def test_reference_with_positive_bounds(profile):
         assert reference.execute(run.configuration) == (run.configuration, run.pair, run.cap)
         scheduler.tell(run, outcome_of(runtimes[run.configuration, run.pair], run))
     assert decided > 20
-
-
-def brute_force_choice(state, sharp, without=None):
-    log_step = math.log(state.step[0] + 1)
-
-    def key(i):
-        exact = state.testers.completed[i] == state.rules.instances
-        bound = lower_bound(state, i, log_step)
-        return state.testers.sharp[i] if sharp and not exact else bound
-
-    others = (i for i in range(state.testers.started.size) if i != without)
-    return min(others, key=lambda i: (key(i), state.testers.started[i], i), default=without)
-
-
-def price(state, index):
-    completed = state.testers.completed[index]
-    return state.testers.granted[index] / completed if completed else math.inf
-
-
-def brute_force_promoted(state, promoted):
-    """Whom `halving.py` promotes, by a scan; `promoted` are the last one and its goal, or NONE."""
-    rungs = state.testers.rung
-
-    def can_run(index):
-        return next_kind(state, index) != NOTHING
-
-    if promoted[0] != NONE and rungs[promoted[0]] < promoted[1] and can_run(promoted[0]):
-        return promoted[0]
-    for rung in range(RUNGS - 2, 0, -1):
-        if (rungs > rung).sum() + 1 <= (rungs >= rung).sum() / 2:
-            on_it = [i for i in np.flatnonzero(rungs == rung) if can_run(i)]
-            if on_it:
-                return min(on_it, key=lambda i: (price(state, i), i))
-    return None
-
-
-@pytest.mark.parametrize("profile", ["paper", "proved", "tight"])
-@pytest.mark.parametrize("size", [1, 7, 64, 127])
-def test_choice_is_the_argmin_at_every_step(profile, size):
-    """Bit for bit against a full scan, from the first step and where bounds are positive."""
-    random = np.random.default_rng(size)
-    means = random.normal(0.5, 0.5, (size, 1))
-    table = make_table(np.exp(means + random.normal(0, 1.0, (size, 6000))))
-    simulation = Simulation(table, profile=profile, first_cap=0.3)
-    for warm_up in (0, 500 * size, 500 * size, 500 * size, 1000 * size, 2000 * size):
-        simulation.advance(warm_up)
-        simulation.check()
-        for _ in range(300):
-            promoted = simulation.state.ranks.promoted.tolist()
-            choice = choose(simulation.state)
-            turn = simulation.state.turn[0]
-            expected = brute_force_choice(simulation.state, turn == SHARP)
-            if turn == SHARP:
-                better = brute_force_promoted(simulation.state, promoted)
-                expected = expected if better is None else better
-            if turn == RIVAL:
-                leader = brute_force_choice(simulation.state, True)
-                expected = brute_force_choice(simulation.state, False, without=leader)
-            if choice == FINISHED:
-                assert next_kind(simulation.state, expected) == NOTHING
-                return
-            assert choice == expected
-            simulation.advance(1)
 
 
 @given(
