@@ -29,7 +29,7 @@ def table(tmp_path):
     return path
 
 
-SMALL = ("--resample", "--epsilon", "0.5,0.9", "--delta", "0.5", "--seeds", "2")
+SMALL = ("--epsilon", "0.5,0.9", "--delta", "0.5", "--seeds", "2")
 
 
 def test_a_comparison_from_beginning_to_end(table, tmp_path):
@@ -58,7 +58,7 @@ def test_a_comparison_from_beginning_to_end(table, tmp_path):
 
 def test_interrupted_it_goes_on(table, tmp_path):
     command = [sys.executable, "-m", "cunctator", "compare", str(table), "--methods", "lb,sp"]
-    command += ["--resample", "--workers", "1", "--formats", "none"]
+    command += ["--workers", "1", "--formats", "none"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         kept = tmp_path / "comparison" / "results.jsonl"
         until = time.monotonic() + 120
@@ -97,7 +97,7 @@ def test_bad_input_is_one_line(table, tmp_path, arguments, message):
 
 
 def test_tables_that_are_too_small_or_lack_parameters(table, tmp_path):
-    shown = run(table, "--methods", "lb", "--formats", "none", cwd=tmp_path)
+    shown = run(table, "--once", "--methods", "lb", "--formats", "none", cwd=tmp_path)
     assert shown.returncode == 1 and "Traceback" not in shown.stderr
     assert "153 of 459 jobs" not in shown.stdout and "459 of 459 jobs failed" in shown.stdout
     assert "instances and the table has 80" in " ".join(shown.stdout.split())

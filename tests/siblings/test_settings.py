@@ -50,12 +50,12 @@ def test_what_nobody_has_instances_for_is_refused(name, resample, epsilon, delta
     with pytest.raises(TooFewInstances) as caught:
         METHODS[name].solve(problem, epsilon=epsilon, delta=delta)
     assert caught.value.needed > problem.stream.size
-    assert "--resample" not in str(caught.value), "it would not help"
+    assert "--once" not in str(caught.value), "it would not help"
 
 
 def test_replacement_is_offered_where_it_helps():
     longest = problems.CHUNK * problems.CHUNKS
     error = TooFewInstances("It", longest, 300)
-    assert str(error).endswith("the table has 300; draw them with replacement (--resample)")
+    assert str(error).endswith("the table has 300; draw them with replacement (without --once)")
     error = TooFewInstances("It", longest + 1, 300)
     assert str(error).endswith("; leave it out: no settings that it is tried with would do")

@@ -52,8 +52,8 @@ def compare(
         str | None, typer.Option(help="For each job; default: ten whole tables, or none.")
     ] = None,
     resample: Annotated[
-        bool, typer.Option("--resample", help="Draw instances with replacement, without end.")
-    ] = False,
+        bool, typer.Option("--resample/--once", help="Draw instances with replacement, or not.")
+    ] = True,
     epsilon: Words = None,
     delta: Words = None,
     given: Annotated[

@@ -39,7 +39,7 @@ class TooFewInstances(CunctatorError):
         whose = "the stream" if resample else "the table"
         ways = [f"give {fits}"] if fits else []
         if not resample and needed <= CHUNK * CHUNKS:
-            ways.append("draw them with replacement (--resample)")
+            ways.append("draw them with replacement (without --once)")
         fix = ", or ".join(ways) or "leave it out: no settings that it is tried with would do"
         super().__init__(f"{method} needs {needed:,} instances and {whose} has {found:,}; {fix}")
 
