@@ -10,12 +10,8 @@ from cunctator.comparison.summary import summary_lines
 from cunctator.core.profiles import PROFILES
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.instances import resampled
-from cunctator.report.comparison_figures import (
-    answers_figure,
-    excess_figure,
-    quickest_pair,
-    spent_figure,
-)
+from cunctator.report.comparison_figures import answers_figure, excess_figure, spent_figure
+from cunctator.report.series import quickest_pair
 from cunctator.report.style import FORMATS, check_formats, save_figure
 from cunctator.report.table_figures import (
     bound_figure,
@@ -25,6 +21,7 @@ from cunctator.report.table_figures import (
 )
 from cunctator.simulation import Simulation
 from cunctator.target.table import make_table
+from cunctator.units import format_duration
 
 
 def table_of(configurations=3, instances=60, names=None):
@@ -64,7 +61,7 @@ def test_all_figures_in_all_formats(comparison, tmp_path):
 
 def test_lines_and_marks_are_the_records(comparison):
     panel = answers_figure(comparison).axes[0]
-    marks = [tuple(c.get_offsets()[0]) for c in panel.collections]
+    marks = np.concatenate([collection.get_offsets() for collection in panel.collections])
     means = comparison.table.runtimes.mean(axis=1)
     wanted = [
         (max(r["charged"], r["trajectory"][-1][0]), means[r["trajectory"][-1][1]])
@@ -121,7 +118,7 @@ def test_the_area_has_its_number_beside_it(first_cap):
     curve = panel.lines[2]
     times, heights = curve.get_xdata(), curve.get_ydata()
     area = float((np.diff(times) * (1.0 - heights[:-1])).sum())
-    assert f"a lower bound, {area:.3g} s" in curve.get_label()
+    assert f"a lower bound, {format_duration(area)}" in curve.get_label()
     assert ("below the first cap" in curve.get_label()) == (area < first_cap)
 
 

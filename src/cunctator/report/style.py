@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections.abc import Sequence
@@ -14,41 +15,53 @@ from cunctator.errors import InvalidSetting, MissingExtra, StudyProblem, one_lin
 try:
     import matplotlib as mpl
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
+    from matplotlib.colors import to_hex, to_rgb
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 except ImportError:
     raise MissingExtra("figures", "matplotlib", ", or give --formats none") from None
-
-from cunctator.units import format_duration
 
 FORMATS = ("png", "svg", "pdf")
 
 COLOURS = {
     "spc": "#0b6e4f",
-    "sp": "#1f6fb4",
-    "lb": "#c1272d",
-    "cr": "#f0a30a",
-    "icar": "#8c564b",
-    "up": "#7d5ba6",
-    "oup": "#a64ca6",
-    "coup": "#d16ba5",
-    "ac-band": "#5b7553",
-    "sh": "#7fb800",
-    "hyperband": "#2f4b7c",
-    "uniform": "#6b6b6b",
-    "paramils": "#17a2b8",
-    "gga": "#9c5221",
+    "sp": "#0072b2",
+    "lb": "#d55e00",
+    "cr": "#e6a000",
+    "icar": "#00018b",
+    "up": "#2a2aff",
+    "oup": "#b24eff",
+    "coup": "#2cd0f0",
+    "ac-band": "#a6ba64",
+    "sh": "#1cd5a2",
+    "hyperband": "#232020",
+    "uniform": "#4f1a5c",
+    "paramils": "#a47f9e",
+    "gga": "#6b2400",
 }
-"""Of methods, by name: a method looks the same in all pictures."""
+"""Of methods, by name: a method looks the same in all pictures. Chosen to be as far apart as they
+can be, for those too who confuse red and green."""
+
+DASHES: tuple[tuple[float, tuple[float, ...]], ...] = (
+    (0, ()),
+    (0, (5, 1.5)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (10, 2)),
+    (0, (7, 1.5, 1, 1, 1, 1.5)),
+)
+MARKERS = ("o", "s", "D", "^", "v")
+"""Of what is drawn in one panel, by place: colours are not all there is to tell it apart."""
+
+REFERENCE, WORDS = "#a0a0a0", "#606060"
+"""Greys of a line that others are held against, and of captions."""
+
+LONGEST_NAME = 90
+"""Of a configuration in a title, in letters; wide ones count twice."""
 
 
-def new_figure(width: float = 7.0, height: float = 4.5) -> tuple[Figure, Axes]:
-    """A picture with one panel."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    panel = figure.subplots()
-    tidy(panel)
-    return figure, panel
+def paler(colour: str, share: float) -> str:
+    """A colour with a share of white in it."""
+    red, green, blue = (part + share * (1.0 - part) for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 def tidy(panel: Axes) -> None:
@@ -57,48 +70,25 @@ def tidy(panel: Axes) -> None:
     panel.grid(alpha=0.25)
 
 
-ROUND_TIMES = (
-    *(10.0**power for power in range(-6, 2)),
-    *(60.0, 600.0, 3600.0, 36_000.0),
-    *(86_400.0 * 4 * 10**power for power in range(6)),
-)
-"""Seconds that read well: 1 ms, 10 s, 1 min, 10 h, 40 d."""
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name that fits where it is to stand, whatever is in it; both ends tell it from others."""
+    clean = one_line(name.encode(errors="backslashreplace").decode(), len(name) * 10)
+    if cell_len(clean) <= longest:
+        return clean
+    half = (longest - 3) // 2
+    # An end is cut like a beginning, backwards: wide letters count twice there as well.
+    return f"{set_cell_size(clean, half)}...{set_cell_size(clean[::-1], half)[::-1]}"
 
 
-FEWEST_TICKS, MOST_TICKS = 2, 8
-"""With fewer nobody knows the scale; more would run into each other."""
-
-LONGEST_NAME = 90
-"""Of a configuration in a title, in letters; wide ones count twice."""
-
-
-def time_ticks(axis: Axis) -> None:
-    """Ticks of a logarithmic axis of times, at round numbers of some unit; limits must be set."""
-    low, high = axis.get_view_interval()
-    visible = [time for time in ROUND_TIMES if low <= time <= high]
-    few = len(visible) < FEWEST_TICKS
-    every = 1 + len(visible) // MOST_TICKS
-    axis.set_major_locator(MaxNLocator(4) if few else FixedLocator(visible[::every]))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda seconds, _: _round_words(seconds)))
-
-
-def _round_words(seconds: float) -> str:
-    return "1 min" if seconds == 60.0 else "1 h" if seconds == 3600.0 else format_duration(seconds)
-
-
-def time_axis(panel: Axes, least: float) -> None:
-    """A logarithmic axis of charged time from `least` on, labelled with units."""
-    panel.set_xscale("log")
-    panel.set_xlim(left=least)
-    time_ticks(panel.xaxis)
-    panel.set_xlabel("charged time")
-
-
-def shortened(name: str) -> str:
-    """A name that fits above a picture, whatever is in it."""
-    clean = one_line(name.encode(errors="backslashreplace").decode())
-    return clean if cell_len(clean) <= LONGEST_NAME else set_cell_size(clean, LONGEST_NAME) + "..."
+def without_common(names: Sequence[str]) -> list[str]:
+    """Names such as `a=1 b=2` without the words that are the same in all of them."""
+    words = [name.split() for name in names]
+    if len({len(some) for some in words}) > 1:
+        return list(names)
+    differ = [len(set(column)) > 1 for column in zip(*words, strict=True)]
+    if not any(differ):
+        return list(names)
+    return [" ".join(itertools.compress(some, differ)) for some in words]
 
 
 def check_formats(names: Sequence[str]) -> list[str]:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from cunctator.comparison.jobs import Conditions
 from cunctator.core.equation1 import squared_epsilon
 from cunctator.instances import resampled
-from cunctator.report.style import COLOURS, new_figure, shortened
+from cunctator.report.layout import TITLE_SIZE, about_table, finish, one_panel
+from cunctator.report.style import COLOURS, shortened
+from cunctator.report.ticks import linear_time_ticks
 from cunctator.simulation import Simulation
 from cunctator.target.table import Table
-from cunctator.units import format_duration
+from cunctator.units import counted, format_duration
 
 DELTAS = (0.05, 0.1, 0.2, 0.5)
-TRUTH, SEEN, BOUND = "#1f6fb4", "#555555", COLOURS["spc"]
+LOOKS = (("#a6cfe8", 5.5), ("#5aa5d6", 3.6), ("#0a5ba3", 2.0), ("#06244a", 0.8))
+"""Colours and widths: wide and pale below thin and dark, so that lines that coincide are all to be
+seen."""
+
+TRUTH, SEEN, BOUND = COLOURS["sp"], "#555555", COLOURS["spc"]
 RUNS, STEPS = 3000, 2000
 """Runs of the configuration whose lower bound is drawn, unless SPC has no mind to run it so often;
 and steps between two looks."""
@@ -30,13 +38,13 @@ takes some seconds, and is enough for a good one of a thousand."""
 RIGHT_OF_ALL = 1e15
 """An epsilon that nobody needs: curves go on to the edge of the picture."""
 
+Curves = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
 PROFILE = "proved"
 """Whose lower bound is drawn: that of Equation 1, with the constants that its proof supports."""
 
 
-def survival_bound(
-    seen: NDArray[np.float64], step: int, cap: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def survival_bound(seen: NDArray[np.float64], step: int, cap: float) -> Curves:
     """Steps of the curve of runs that take longer: times, 1 - G, and beta(1 - G) (Equation 1).
 
     `seen` are the runtimes of all started runs, known up to the cap. The bound on the mean is the
@@ -59,6 +67,34 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
     drawn with replacement: the true distribution F from the table, the runs G that were seen up to
     the known cap, and the area that is certain. With fewer runs it shows nothing.
     """
+    simulation = _simulated(table, conditions, index)
+    standing = simulation.standing(index)
+    # Runs shorter than first_cap count as first_cap: below it nothing is told apart.
+    row = table.runtimes[index].clip(conditions.first_cap, conditions.cutoff)
+    cap = standing.known_cap
+    sheet = one_panel()
+    panel = sheet.panels[0]
+    handles = [_draw_truth(panel, row, float(table.runtimes[index].min()) < conditions.first_cap)]
+    if standing.started:
+        seen = np.minimum(row[resampled(row.size, 0, 0)[: standing.started]], cap)
+        steps = simulation.steps + 1
+        handles += _draw_bound(panel, survival_bound(seen, steps, cap), seen.size, conditions)
+        panel.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
+    panel.set_ylim(0.0, 1.02)
+    longest, most = float(row.max()), float(np.quantile(row, 0.9))
+    panel.set_xlim(0.0, min(longest, max(1.5 * cap, most)))
+    linear_time_ticks(panel.xaxis)
+    panel.set_title(shortened(table.configurations[index]), fontsize=TITLE_SIZE, parse_math=False)
+    caption = (
+        f"{about_table(table)}; illustration: SPC with profile {PROFILE} on instances drawn with"
+        f" replacement, after {counted(simulation.steps, 'step')}; dotted: the known cap"
+    )
+    labels = ("runtime", "probability of solving an instance")
+    return finish(sheet, labels, [handles], caption)
+
+
+def _simulated(table: Table, conditions: Conditions, index: int) -> Simulation:
+    """SPC, once it has run the configuration often enough."""
     simulation = Simulation(
         table,
         profile=PROFILE,
@@ -69,44 +105,36 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
     patience = min(max(LEAST_STEPS, STEPS_EACH * len(table.configurations)), MOST_STEPS)
     while simulation.steps < patience and simulation.standing(index).started < RUNS:
         simulation.advance(STEPS)
-    standing = simulation.standing(index)
-    # Runs shorter than first_cap count as first_cap: below it nothing is told apart.
-    row = table.runtimes[index].clip(conditions.first_cap, conditions.cutoff)
-    cap = standing.known_cap
-    seen = np.minimum(row[resampled(row.size, 0, 0)[: standing.started]], cap)
-    figure, panel = new_figure()
+    return simulation
+
+
+def _draw_truth(panel: Axes, row: NDArray[np.float64], is_raised: bool) -> Line2D:
+    """F, and the area above it."""
     whole = np.concatenate([[0.0], np.sort(row)])
     truth = np.arange(row.size + 1) / row.size
-    floor = (
-        f" (at least {conditions.first_cap:g} s each)"
-        if table.runtimes[index].min() < conditions.first_cap
-        else ""
-    )
-    label = f"F, all {row.size:,} runs{floor}: area above is the mean, {row.mean():.3g} s"
-    panel.step(whole, truth, where="post", color=TRUTH, linewidth=1.5, label=label)
+    floor = f" (at least {format_duration(row.min())} each)" if is_raised else ""
+    runs, mean = counted(row.size, "run"), format_duration(row.mean())
+    label = f"F, {runs} in all{floor}: area above is the mean, {mean}"
+    (line,) = panel.step(whole, truth, where="post", color=TRUTH, linewidth=1.5, label=label)
     panel.fill_between(whole, truth, 1.0, step="post", color=TRUTH, alpha=0.10, linewidth=0)
-    if standing.started:
-        times, above, scaled = survival_bound(seen, simulation.steps + 1, cap)
-        curve = np.append(1.0 - above, 1.0 - above[-1])
-        label = f"G, {standing.started:,} runs seen up to {cap:.3g} s"
-        panel.step(times, curve, where="post", color=SEEN, linewidth=1.2, label=label)
-        sure = np.append(1.0 - scaled, 1.0 - scaled[-1])
-        area = float((np.diff(times) * scaled).sum())
-        label = f"scaled towards 1 ({PROFILE}): area above is a lower bound, {area:.3g} s"
-        if area < conditions.first_cap:
-            label += f"\n(below the first cap, {conditions.first_cap:g} s, which is one as well)"
-        panel.step(times, sure, where="post", color=BOUND, linewidth=1.5, label=label)
-        panel.fill_between(times, sure, 1.0, step="post", color=BOUND, alpha=0.35, linewidth=0)
-        panel.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
-    panel.set_ylim(0.0, 1.02)
-    panel.set_xlim(0.0, min(whole[-1], max(1.5 * cap, float(np.quantile(whole, 0.9)))))
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: format_duration(seconds)))
-    panel.set_xlabel("runtime")
-    panel.set_ylabel("probability of solving an instance")
-    name = table.configurations[index]
-    panel.set_title(shortened(name), fontsize=9, parse_math=False)
-    panel.legend(frameon=False, fontsize=8, loc="lower right")
-    return figure
+    return line
+
+
+def _draw_bound(panel: Axes, curves: Curves, started: int, conditions: Conditions) -> list[Line2D]:
+    """G, that scaled towards 1, and the area above."""
+    times, above, scaled = curves
+    curve = np.append(1.0 - above, 1.0 - above[-1])
+    label = f"G, {counted(started, 'run')} seen up to {format_duration(times[-1])}"
+    lines = panel.step(times, curve, where="post", color=SEEN, linewidth=1.2, label=label)
+    sure = np.append(1.0 - scaled, 1.0 - scaled[-1])
+    area = float((np.diff(times) * scaled).sum())
+    label = f"scaled towards 1 ({PROFILE}): area above is a lower bound, {format_duration(area)}"
+    if area < conditions.first_cap:
+        first_cap = format_duration(conditions.first_cap)
+        label += f" (below the first cap, {first_cap}, which is one as well)"
+    lines += panel.step(times, sure, where="post", color=BOUND, linewidth=1.5, label=label)
+    panel.fill_between(times, sure, 1.0, step="post", color=BOUND, alpha=0.35, linewidth=0)
+    return lines
 
 
 def least_epsilons(
@@ -129,24 +157,30 @@ def least_epsilons(
 def variation_figure(table: Table, conditions: Conditions) -> Figure:
     """The appendix: share of configurations that are (epsilon, delta)-optimal, by epsilon."""
     runtimes = np.minimum(table.runtimes, conditions.cutoff)
-    figure, panel = new_figure()
+    sheet = one_panel()
+    panel = sheet.panels[0]
     least, most = 0.01, 1.0
-    for place, delta in enumerate(DELTAS):
+    handles = []
+    for delta, (colour, width) in zip(DELTAS, LOOKS, strict=True):
         epsilons = np.sort(least_epsilons(runtimes, delta, conditions.first_cap))
         shares = np.arange(1, epsilons.size + 1) / epsilons.size
         most = max(most, 1.5 * float(epsilons[-1]))
         at = np.concatenate([[least], np.maximum(epsilons, least)])
         begin = (epsilons <= least).mean()
         up = np.concatenate([[begin], np.maximum(shares, begin)])
-        shade = 0.25 + 0.75 * (place + 1) / len(DELTAS)
         at, up = np.append(at, RIGHT_OF_ALL), np.append(up, 1.0)
-        panel.step(at, 100 * up, where="post", color=TRUTH, alpha=shade, label=f"delta = {delta:g}")
+        (line,) = panel.step(at, 100 * up, where="post", label=f"delta {delta:g}")
+        line.set(color=colour, linewidth=width, solid_capstyle="butt")
+        handles.append(line)
     panel.set_xscale("log")
     panel.set_xlim(least, most)
     panel.set_ylim(0.0, 102.0)
     panel.xaxis.set_major_formatter(FuncFormatter(lambda epsilon, _: f"{epsilon:g}"))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}%"))
-    panel.set_xlabel("epsilon")
-    panel.set_ylabel("configurations that are (epsilon, delta)-optimal")
-    panel.legend(frameon=False)
-    return figure
+    caption = (
+        f"{about_table(table)}; (epsilon, delta)-optimal: under a cap that at most a share delta of"
+        " its runs exceed, its mean is at most 1 + epsilon times the best mean without one;"
+        f" means below the first cap, {format_duration(conditions.first_cap)}, count as that"
+    )
+    labels = ("epsilon", "configurations that are (epsilon, delta)-optimal")
+    return finish(sheet, labels, [handles], caption)
