@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from cunctator.comparison.summary import (
     title_of,
     true_means,
 )
+from cunctator.errors import StudyProblem
 from cunctator.report.comparison_figures import answers_figure
 from cunctator.report.style import save_figure
 from cunctator.siblings.registry import METHODS
@@ -53,11 +55,15 @@ FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 
 
 def compare(name: str) -> Comparison:
-    """All methods on one table; what was computed before is kept."""
+    """All methods on one table; what the same version computed before is kept."""
     table = load_table(name if name == SHIPPED else data_folder() / "aslib" / name)
     conditions = make_conditions(table, FIRST_CAP.get(name, 0.1), resample=True)
     methods = [m for m in METHODS if name == SHIPPED or not METHODS[m].needs_parameters]
     folder, workers, records = RESULTS / "comparison" / name, os.cpu_count() or 1, []
+    try:
+        run_comparison(table, conditions, [], folder, seeds=1, grid={}, workers=1)
+    except StudyProblem:  # of another version, or of other conditions
+        shutil.rmtree(folder)
     for some, seeds in (
         ([m for m in methods if not METHODS[m].grid], SEEDS),
         ([m for m in methods if METHODS[m].grid], GRID_SEEDS),
