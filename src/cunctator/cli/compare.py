@@ -75,7 +75,7 @@ def compare(
         from cunctator.comparison.files import as_data, write_files
         from cunctator.comparison.kept import NAME, WRITTEN
         from cunctator.comparison.running import make_conditions, run_comparison
-        from cunctator.comparison.words import OURS, sentences, terminal_table
+        from cunctator.comparison.words import OURS
         from cunctator.formats.load import load_table
         from cunctator.scenario.models import cpus
         from cunctator.siblings.registry import check_grid, check_methods, read_settings
@@ -116,11 +116,7 @@ def compare(
             if endings:
                 _draw(comparison, index, out, endings)
             save(as_data(comparison), json_file)
-        console = Console()
-        console.print(terminal_table(comparison))
-        for sentence in sentences(comparison):
-            console.print(sentence, markup=False, highlight=False)
-        console.print(f"Everything is in {one_line(str(out))}", markup=False, highlight=False)
+        _show(comparison, out)
         if all("error" in record for record in comparison.records):
             raise typer.Exit(1)
 
@@ -153,6 +149,16 @@ def _progress_display() -> Iterator[Any]:
             done = f"{last[0].done:,} of {last[0].total:,} jobs are recorded; " if last else ""
             typer.echo(f"cunctator: {done}the same command goes on", err=True)
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _show(comparison: Comparison, out: Path) -> None:
+    """Print the table, and what it says in words."""
+    from cunctator.comparison.words import sentences, terminal_table
+
+    console = Console()
+    console.print(terminal_table(comparison))
+    for sentence in [*sentences(comparison), f"Everything is in {one_line(str(out))}"]:
+        console.print(sentence, markup=False, highlight=False)
 
 
 def _time_left(now: Now) -> str:
