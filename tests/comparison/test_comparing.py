@@ -194,6 +194,12 @@ def test_settings_are_given_by_method():
     assert len(jobs) == 9 and all(dict(job.settings)["epsilon"] == 0.3 for job in jobs)
 
 
+def test_settings_come_in_the_order_in_which_they_were_given(tmp_path):
+    given = {"hyperband": {"eta": (4.0, 2.0, 3.0)}}
+    comparison = compare(tmp_path, methods=["hyperband"], given=given, seeds=1)
+    assert [record["settings"]["eta"] for record in comparison.records] == [4.0, 2.0, 3.0]
+
+
 def test_several_values_of_a_setting_are_all_tried():
     given = read_settings(["spc"], ["spc.profile=tight, paper,tight", "spc.confidence=0.9,0.5"])
     assert given == {"spc": {"profile": ("tight", "paper"), "confidence": (0.9, 0.5)}}

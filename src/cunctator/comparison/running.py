@@ -108,7 +108,7 @@ def run_comparison(
             kept.add(job, record)
             clock.note(job, record)
             progress(clock.now(len(jobs)))
-        jobs.sort(key=lambda job: _place(methods, job))
+        jobs.sort(key=lambda job: _place(methods, given, job))
         records = [kept.records[job.key] for job in jobs]
     return Comparison(table, conditions, records)
 
@@ -125,8 +125,10 @@ def _check_parameters(table: Table, methods: Sequence[str]) -> None:
         raise InvalidTable(table.source, f"{who}: {error.problem}", fix, error.where) from None
 
 
-def _place(methods: Sequence[str], job: Job) -> tuple[object, ...]:
-    values = tuple((str(value), value) for _, value in job.settings)
+def _place(methods: Sequence[str], given: Given, job: Job) -> tuple[object, ...]:
+    """By method and by value, both in the order in which they were given; values of grids rise."""
+    own = given.get(job.method, {})
+    values = [own[name].index(value) if name in own else value for name, value in job.settings]
     return (methods.index(job.method), values, job.seed)
 
 

@@ -25,8 +25,9 @@ HEADINGS = (
 
 
 HOW_TO_READ = (
-    "Every figure is a median by itself: over the seeds, and in lines of a median over the settings"
-    ' too. Jobs whose answer was not good to the end count as "never" within a share, but as long'
+    "Every figure is a median by itself (of two, the larger): over the seeds, and in lines of a"
+    " median over the settings too."
+    ' Jobs whose answer was not good to the end count as "never" within a share, but as long'
     ' as they took in "ended", which may thus be less.'
 )
 
@@ -104,7 +105,10 @@ def sentences(comparison: Comparison) -> list[str]:
         ]
         first = "no answer" if math.isinf(ours.first) else f"an answer after {_time(ours.first)}"
         said.append(f"{_who(ours)} has {first}, {', '.join(goods)}.")
-        said.extend(_against(line, ours) for line in lines if line is not ours)
+        # Of methods that failed altogether it is only said why.
+        useful = {record["method"] for record in comparison.records if "error" not in record}
+        others = [line for line in lines if line is not ours and line.method in useful]
+        said.extend(_against(line, ours) for line in others)
     return said + problems(comparison)
 
 

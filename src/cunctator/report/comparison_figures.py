@@ -214,7 +214,7 @@ def _band(
     """The middle half; the upper median, which may be above it if seeds are few, is in it, too."""
     low, high = np.quantile(shares, [0.25, 0.75], axis=0)
     high = np.maximum(high, median(shares))
-    panel.fill_between(times, low, high, color=one.colour, alpha=0.2, linewidth=0)
+    panel.fill_between(times, low, high, step="post", color=one.colour, alpha=0.2, linewidth=0)
 
 
 def _returns(
@@ -319,7 +319,7 @@ def _line(
 ) -> Line2D:
     width = 2.2 if one.method == OURS and not (sheet.is_divided or one.shade) else 1.3
     (line,) = panel.plot(x, y, color=one.colour, label=one.label, linewidth=width, zorder=1 + width)
-    line.set_linestyle(_dashes(sheet, one))
+    line.set(linestyle=_dashes(sheet, one), drawstyle="steps-post")
     return line
 
 
@@ -340,7 +340,7 @@ def _refer(sheet: Sheet, series: list[Series], handles: list[Line2D]) -> None:
     for one, panel in zip(series, sheet.panels, strict=True):
         if one is not spc:
             (copy,) = panel.plot(*line.get_data(), color=REFERENCE, linewidth=0.8, zorder=1)
-            copy.set(marker=line.get_marker(), markersize=1.5)
+            copy.set(marker=line.get_marker(), markersize=1.5, drawstyle=line.get_drawstyle())
             if line.get_linestyle() == "None":
                 copy.set_linestyle("None")
 
