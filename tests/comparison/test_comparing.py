@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from comparing import PAIR, compare, table_of
 
-from cunctator.comparison.jobs import Conditions, Job, arranged, make_jobs, run_job
+from cunctator.comparison.jobs import Conditions, Job, arranged, make_jobs, run_job, short_text
 from cunctator.comparison.running import make_conditions, run_comparison
 from cunctator.errors import InvalidSetting
 from cunctator.siblings.method import Method
@@ -192,6 +192,14 @@ def test_settings_are_given_by_method():
     assert dict(job.settings) == {"utility": "log-laplace", "epsilon": 0.2}
     jobs = make_jobs(["lb"], 1, {}, {"lb": {"epsilon": (0.3,), "zeta": (0.2,)}})
     assert len(jobs) == 9 and all(dict(job.settings)["epsilon"] == 0.3 for job in jobs)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(300.0, "300"), (0.05, "0.05"), (1e-320, "9.99989e-321"), (1e300, "1e+300"), ("x", "x")],
+)
+def test_values_for_people(value, text):
+    assert short_text(value) == text
 
 
 def test_settings_come_in_the_order_in_which_they_were_given(tmp_path):

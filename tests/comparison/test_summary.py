@@ -124,9 +124,9 @@ def test_methods_without_a_grid_have_a_line_for_each_of_their_settings():
     assert settings == ["profile tight", "profile paper", "eta 3", ""]
     said = sentences(comparison)
     assert said[1].startswith("SPC (profile tight) has an answer after 4 s")
-    assert said[2].endswith("within 5% from 40 s on, 10 times SPC's time.")
-    assert said[3].endswith("within 5% from 1 s on, 1/4 of SPC's time.")
-    assert said[4].endswith("within 5% from 4.04 s on, SPC's time.")
+    assert said[2].endswith("within 5% from 40 s on, 10 times SPC (profile tight)'s time.")
+    assert said[3].endswith("within 5% from 1 s on, 1/4 of SPC (profile tight)'s time.")
+    assert said[4].endswith("within 5% from 4.04 s on, SPC (profile tight)'s time.")
 
 
 def test_names_are_no_part_of_the_page(tmp_path):

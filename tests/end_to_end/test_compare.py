@@ -86,6 +86,8 @@ def test_interrupted_it_goes_on(table, tmp_path):
         (["--first-cap", "20s"], "--first-cap is 20.0; expected at least 1e-09 s and at most the"),
         (["--json", "table.npz"], "--json is 'table.npz'; expected another file: this one is"),
         (["--json", "comparison/results.jsonl"], "expected another file: this one is needed"),
+        (["--json", "comparison/bound.png"], "expected another file: this one is needed"),
+        (["--json", "comparison"], "expected another file: this one is needed"),
         (["--budget", "much"], "--budget is 'much'; expected a time"),
         (["--out", "table.npz"], "cannot be used"),
     ],

@@ -196,6 +196,7 @@ def test_the_same_again_and_the_ledger_adds_up():
         {"epsilon": 0.0},
         {"epsilon": 1.0},
         {"delta": 1.0},
+        {"delta": 1e-320},
         {"utility": ""},
         {"scale": "x"},
         {"alpha": 0.0},

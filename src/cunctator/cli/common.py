@@ -59,7 +59,8 @@ def check_writable(json_file: Path | None, *others: Path) -> None:
     """
     if json_file is None:
         return
-    if json_file.resolve() in {other.resolve() for other in others}:
+    # Not Path.resolve, which fails on links that go in circles.
+    if os.path.realpath(json_file) in {os.path.realpath(other) for other in others}:
         raise InvalidSetting("--json", str(json_file), "expected another file: this one is needed")
     try:
         good = json_file.parent.is_dir() and not json_file.is_dir()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cunctator.target.table import Table
 
 DEFAULT_METHODS = "spc,sp,lb"
+FIGURES = ("answers", "excess", "spent", "bound", "variation")
 MOST_SEEDS, MOST_WORKERS = 10_000, 1024
 RECORDED = "all jobs are recorded; the same command writes and draws what came of them"
 Words = Annotated[str | None, typer.Option(help="Instead of the paper's grid, e.g. 0.1,0.3.")]
@@ -81,10 +82,11 @@ def compare(
         from cunctator.siblings.registry import check_grid, check_methods, read_settings
         from cunctator.simulation import simulate
 
-        check_writable(json_file, table, *(out / name for name in (NAME, *WRITTEN)))
+        endings = _check_figures(formats)
+        figures = [f"{name}.{ending}" for name in FIGURES for ending in endings]
+        check_writable(json_file, table, out, *(out / n for n in (NAME, *WRITTEN, *figures)))
         names = check_methods([name.strip() for name in methods.split(",")])
         settings = read_settings(names, given or [])
-        endings = _check_figures(formats)
         recorded = load_table(table)
         index = _index_of(configuration, recorded)
         conditions = make_conditions(

@@ -87,9 +87,11 @@ class Job:
 
 
 def short_text(value: float | str) -> str:
-    """A setting's value for people; a whole number has no point."""
-    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-    return str(int(value)) if is_whole else text_of(value)
+    """A setting's value for people; a whole number has no point, and none has dozens of zeros."""
+    if not isinstance(value, float):
+        return text_of(value)
+    is_short = value == 0 or 1e-6 <= abs(value) < 1e15
+    return repr(value).removesuffix(".0") if is_short else f"{value:g}"
 
 
 Given = Mapping[str, Mapping[str, Sequence[float | str]]]

@@ -64,7 +64,7 @@ class Kept:
         found = [_sound(line) for line in whole.splitlines()]
         damaged = found.count(None)
         if damaged:
-            words = f"{counted(damaged, 'line')} of {self.path} cannot be read: made again"
+            words = f"{counted(damaged, 'line')} of {self.path} cannot be read, and not counted"
             logging.getLogger(__name__).warning(words)
         sound = [one for one in found if one is not None and not _is_to_be_made_again(one)]
         self.records = {_key(one): one for one in sound}

@@ -125,7 +125,7 @@ def _against(line: Line, ours: Line) -> str:
     else:
         end = f"within {SHARES[0]:.0%} from {_time(theirs)} on"
         if 0 < reached < math.inf and theirs > 0:
-            end += f", {_ratio(theirs / reached)}{ours.title}'s time"
+            end += f", {_ratio(theirs / reached)}{_who(ours)}'s time"
     return f"{who}: first answer after {_time(line.first)}, {end}."
 
 

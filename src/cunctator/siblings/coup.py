@@ -16,6 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.errors import InvalidSetting
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem
 from cunctator.siblings.utilitarian import (
@@ -37,6 +38,10 @@ DRAWS = 31
 LEAST_EPSILON = 0.001
 """No gap gets there: it is at least a, and after the four million runs of the longest stream a is
 still above 0.002. Without a limit, phases might go on for ever should bounds cross by bad luck."""
+
+
+LEAST_DELTA = 1e-300
+"""What is divided by it stays finite."""
 
 
 def top_share(phase: int) -> float:
@@ -90,6 +95,8 @@ def _solve(
     alpha: float,
 ) -> Outcome:
     check_settings(epsilon, delta, LEAST_EPSILON)
+    if delta < LEAST_DELTA:
+        raise InvalidSetting("delta", delta, f"expected at least {LEAST_DELTA:g}")
     world = new_world(problem, choose_utility(problem, utility, scale, alpha))
     race = new_race(problem.configurations)
     order, drawn_by = first_draws(problem.configurations, problem.seed)
