@@ -74,17 +74,13 @@ def compare(
     """Compare SPC with other procedures on recorded runtimes."""
     with readable_errors():
         from cunctator.comparison.files import as_data, write_files
-        from cunctator.comparison.kept import NAME, WRITTEN
         from cunctator.comparison.running import make_conditions, run_comparison
-        from cunctator.comparison.words import OURS
         from cunctator.formats.load import load_table
         from cunctator.scenario.models import cpus
         from cunctator.siblings.registry import check_grid, check_methods, read_settings
-        from cunctator.simulation import simulate
 
         endings = _check_figures(formats)
-        figures = [f"{name}.{ending}" for name in FIGURES for ending in endings]
-        check_writable(json_file, table, out, *(out / n for n in (NAME, *WRITTEN, *figures)))
+        check_writable(json_file, table, out, *_files_of(out, endings))
         names = check_methods([name.strip() for name in methods.split(",")])
         settings = read_settings(names, given or [])
         recorded = load_table(table)
@@ -98,9 +94,7 @@ def compare(
         )
         grid = {"epsilon": _numbers("--epsilon", epsilon), "delta": _numbers("--delta", delta)}
         check_grid(names, grid)
-        if OURS in names:
-            with quick_interrupt():
-                simulate([[1.0]])  # compiles kernels once, and not in every process
+        _prepare_kernels(names)
         with _progress_display() as update:
             comparison = run_comparison(
                 recorded,
@@ -121,6 +115,24 @@ def compare(
         _show(comparison, out)
         if all("error" in record for record in comparison.records):
             raise typer.Exit(1)
+
+
+def _files_of(out: Path, endings: list[str]) -> list[Path]:
+    """All that a comparison writes to its folder."""
+    from cunctator.comparison.kept import NAME, WRITTEN
+
+    figures = [f"{name}.{ending}" for name in FIGURES for ending in endings]
+    return [out / name for name in (NAME, *WRITTEN, *figures)]
+
+
+def _prepare_kernels(names: list[str]) -> None:
+    """Compile those of SPC here, once, and not in every process."""
+    from cunctator.comparison.words import OURS
+    from cunctator.simulation import simulate
+
+    if OURS in names:
+        with quick_interrupt():
+            simulate([[1.0]])
 
 
 @contextmanager
