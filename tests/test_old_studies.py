@@ -1,0 +1,69 @@
+"""Studies that earlier versions made: they can be looked at and gone on with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from cunctator.cli import app
+from cunctator.core.replay import ASKED
+from cunctator.journal import open_journal
+from cunctator.study_folder import resumed_study
+from recorded_workers import RecordedWorkers
+from studies.make import RUNS, answered
+
+STUDIES = sorted((Path(__file__).parent / "studies").glob("*/*-[12]"))
+
+
+def recorded(directory):
+    """The events, as the file has them, whatever the version."""
+    columns = "number, status, configuration, pair, cap, seconds"
+    with closing(sqlite3.connect(directory / "study.db")) as connection:
+        return connection.execute(f"select {columns} from events order by id").fetchall()
+
+
+@pytest.fixture(params=STUDIES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def study(request, tmp_path):
+    return Path(shutil.copytree(request.param, tmp_path / request.param.name))
+
+
+def test_there_are_some():
+    assert len(STUDIES) >= 4
+
+
+def test_they_are_resumed(study):
+    """All that was recorded counts, runs in flight are made again, and the search goes on."""
+    slots = int(study.name[-1])
+    before = recorded(study)
+    unfinished = {row[0] for row in before} - {row[0] for row in before if row[1] != ASKED}
+    assert len(unfinished) == slots
+    with resumed_study(study, 0.0, lambda *_: RecordedWorkers(slots, answered)) as resumed:
+
+        def until(view):
+            if view.spent.runs >= RUNS + 50:
+                resumed.interrupt()
+
+        view = resumed.run(until)
+    assert view.spent.runs > RUNS
+    after = recorded(study)
+    assert after[: len(before)] == before
+    assert unfinished < {row[0] for row in after[len(before) :] if row[1] != ASKED}
+    journal = open_journal(study, writing=False)
+    events = journal.events()
+    journal.close()
+    told = events.number[events.status != ASKED]
+    assert told.size == np.unique(told).size == view.spent.runs
+
+
+def test_they_are_looked_at(study, tmp_path):
+    out = tmp_path / "status.json"
+    result = CliRunner().invoke(app, ["status", str(study), "--json", str(out)])
+    assert result.exit_code == 0, result.output
+    assert json.loads(out.read_text())["incumbent"]["started"] > 0
