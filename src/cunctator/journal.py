@@ -16,7 +16,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,9 @@ class Details:
     problem: str = ""
 
 
+DETAILS = tuple(field.name for field in fields(Details))
+
+
 @dataclass(frozen=True, slots=True)
 class Crash:
     """A run that crashed, for the list at the end."""
@@ -116,7 +119,8 @@ class Journal:
     ) -> None:
         """Remember how a run ended; it counts once `commit` has returned."""
         # Most fields are usually empty: a million rows should not be a gigabyte.
-        kept = {name: value for name, value in asdict(details).items() if value not in (None, "")}
+        values = ((name, getattr(details, name)) for name in DETAILS)
+        kept = {name: value for name, value in values if value not in (None, "")}
         self._add(run, at, STATUS_CODE[status], seconds, json.dumps(kept))
 
     def _add(

@@ -161,8 +161,8 @@ def _spawned(spawner: Spawner, program: str, request: Request, added: dict[str, 
             descriptors.append(printed)
         if request.directory is not None:
             os.chdir(request.directory)
-        begun = time.monotonic()
-        process = spawner.start(program, request.target, environment, (printed, errors), limits)
+        output = (printed, errors)
+        process, begun = spawner.start(program, request.target, environment, output, limits)
         child = Child(process, _handle(process), stdout, stderr, None, begun)
         descriptors = [each for each in descriptors if each not in (stdout, stderr)]
         return child

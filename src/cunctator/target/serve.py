@@ -97,7 +97,8 @@ def restore_signals() -> None:
 def is_empty(folder: Path) -> bool:
     """Whether a folder is there and empty."""
     try:
-        return not any(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
     except OSError:
         return False
 
