@@ -19,7 +19,7 @@ def import_(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="A file, or folder, of SMAC, ParamILS, AClib, irace or ConfigSpace.",
+            help="A file of SMAC, ParamILS, AClib, irace or ConfigSpace, or a folder with one.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Where to write it.")] = Path("scenario.toml"),

@@ -7,7 +7,6 @@ parameters; where there are several to choose from, they are named.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -50,7 +49,7 @@ def file_in(folder: Path) -> Path:
 def _below(folder: Path) -> Iterator[Path]:
     """Files called `scenario.txt` in the folders below, near ones first."""
     for depth in range(1, DEEPEST + 1):
-        yield from sorted(folder.glob(os.sep.join(["*"] * depth + ["scenario.txt"])))
+        yield from sorted(folder.glob("*/" * depth + "scenario.txt"))
 
 
 def _looked_through(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:
