@@ -19,6 +19,7 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.errors import InvalidSetting, one_line
@@ -73,7 +74,7 @@ def compare(
     json_file: JsonFile = None,
 ) -> None:
     """Compare SPC with other procedures on recorded runtimes."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.comparison.files import as_data, write_files
         from cunctator.comparison.running import make_conditions, run_comparison
         from cunctator.formats.load import load_table

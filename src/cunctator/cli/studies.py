@@ -22,6 +22,7 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.errors import InvalidSetting
@@ -88,7 +89,7 @@ def run(
     json_file: JsonFile = None,
 ) -> None:
     """Begin a study: find the fastest configuration of a real target."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study_folder import begin_study
 
@@ -105,7 +106,7 @@ def resume(
     json_file: JsonFile = None,
 ) -> None:
     """Go on with a study, wherever it ended and however."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal_file import FILE
         from cunctator.study_folder import resumed_study
 
@@ -127,7 +128,7 @@ def validate(
     json_file: JsonFile = None,
 ) -> None:
     """Compare the answer with the default on test instances."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
         from cunctator.study_folder import scenario_of
@@ -177,7 +178,7 @@ def print_validation(validation: Validation) -> None:
 @app.command()
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
 
