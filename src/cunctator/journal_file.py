@@ -67,6 +67,11 @@ def _code(error: sqlite3.Error) -> int:
     return code & 0xFF
 
 
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether it is only that somebody else has locked the file."""
+    return _code(error) == sqlite3.SQLITE_BUSY
+
+
 def patiently(directory: Path, action: Callable[[], Result]) -> Result:
     """Do something with the journal; if somebody has locked it, say so and wait.
 
@@ -78,7 +83,7 @@ def patiently(directory: Path, action: Callable[[], Result]) -> Result:
         try:
             return action()
         except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY:
+            if not is_locked(error):
                 raise
         if not is_said:
             log.warning("%s is locked by another program; waiting for it", directory / FILE)

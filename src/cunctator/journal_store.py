@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cunctator.journal_file import damaged, in_words, patiently
+from cunctator.journal_file import damaged, in_words, is_locked, patiently
 from cunctator.journal_rows import encoded
 from cunctator.journal_tables import (
     CREATIONS,
     EVENTS,
     LAYOUTS,
-    NOTHING,
     End,
     Layout,
     Row,
@@ -53,7 +52,9 @@ class Store:
 
     def begin_filling(self) -> None:
         """All tables have just been made, or are to be sealed."""
-        self._ends = {layout.name: End() for layout in LAYOUTS}
+        for layout in LAYOUTS:
+            self.run("insert into ends values (?, 0, 0)", (layout.name,))
+            self._ends[layout.name] = End()
 
     def fact(self, name: str) -> str | None:
         """Something that was set when the study began."""
@@ -102,10 +103,7 @@ class Store:
         """Add a row, texts as bytes; it counts once `commit` has returned. Returns its number."""
         end = self._ends[layout.name]
         number = end.rows + 1
-        count = len(values) - layout.texts
-        filled = [NOTHING if value is None else value for value in values[:count]]
-        filled += [b"" if value is None else value for value in values[count:]]
-        checksum = layout.checksum((number, *filled), end.checksum)
+        checksum = layout.checksum((number, *layout.filled(values)), end.checksum)
         self.run(layout.insertion, (number, *values, checksum))
         self._move(layout, End(number, checksum))
         return number
@@ -131,10 +129,11 @@ class Store:
     def commit(self) -> None:
         """Make sure of all that was added."""
         for name in self._moved:
-            self.run("insert or replace into ends values (?, ?, ?)", (name, *self._ends[name]))
+            row = (*self._ends[name], name)
+            self.run("update ends set rows = ?, checksum = ? where name = ?", row)
         self._moved.clear()
-        with self._problems():
-            patiently(self.directory, self.connection.commit)
+        if self.connection.in_transaction:
+            self.run("commit")
 
     def rows(self, layout: Layout) -> list[Row]:
         """All rows of a table that is small."""
@@ -163,7 +162,9 @@ class Store:
 
     def _read_ends(self) -> dict[str, End]:
         ends = {name: End(*end) for name, *end in self.run("select * from ends")}
-        return {layout.name: End() for layout in LAYOUTS} | ends
+        if missing := {layout.name for layout in LAYOUTS} - ends.keys():
+            raise ValueError(f"the end of its table {min(missing)} is missing")
+        return ends
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -179,8 +180,13 @@ class Store:
 
     def run(self, statement: str, arguments: tuple[object, ...] = ()) -> sqlite3.Cursor:
         """Execute a statement."""
+        execute = self.connection.execute
+        try:
+            return execute(statement, arguments)
+        except sqlite3.Error as error:
+            if not is_locked(error):
+                raise in_words(self.directory, error) from error
         with self._problems():
-            execute = self.connection.execute
             return patiently(self.directory, lambda: execute(statement, arguments))
 
     def one(self, query: str, arguments: tuple[object, ...] = ()) -> tuple[Any, ...] | None:

@@ -55,9 +55,12 @@ class Layout:
         """Numbers have the kind `q` (whole) or `d`, as in `struct`; optional ones may be null."""
         self.name = name
         self.chained = chained
-        self.texts = len(texts)
         self.sealing = f"update {name} set checksum = ? where id = ?"
-        self._optional = {place for place, c in enumerate((*numbers, *texts)) if c in optional}
+        self._optional = {
+            place: b"" if column in texts else NOTHING
+            for place, column in enumerate((*numbers, *texts))
+            if column in optional
+        }
         self._count = 1 + len(numbers)
         self._pack = struct.Struct("<q" + "".join(numbers.values())).pack
         kinds = {column: KINDS[kind] for column, kind in numbers.items()}
@@ -81,11 +84,18 @@ class Layout:
 
     def as_values(self, row: Row) -> Row:
         """The columns of a row that was read, as they are written."""
-        optional = self._optional
-        return tuple(
-            None if place in optional and value in (NOTHING, b"") else value
-            for place, value in enumerate(row[1:])
-        )
+        values = list(row[1:])
+        for place, nothing in self._optional.items():
+            if values[place] == nothing:
+                values[place] = None
+        return tuple(values)
+
+    def filled(self, values: Row) -> Row:
+        """The same with what stands for nothing in checksums, as they are read."""
+        if None not in values:
+            return values
+        places = enumerate(values)
+        return tuple(self._optional[place] if one is None else one for place, one in places)
 
     def checksum(self, row: Row, previous: int) -> int:
         """Of a row, and of the one before; raises `struct.error` if it holds something else."""
