@@ -29,6 +29,7 @@ from cunctator.target.launch import (
     wake_at_drivers_death,
     words,
 )
+from cunctator.target.mark import MARK, put_mark
 from cunctator.target.measurement import Ending, Measurement
 from cunctator.target.owner import owner
 from cunctator.target.process import Surroundings, run_process
@@ -40,6 +41,7 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
     `prefix` is what the path of our temporary folder begins with; who we are follows.
     """
     restore_signals()
+    put_mark(os.environ[MARK])
     become_subreaper()
     become_urgent()
     wake_at_drivers_death()
