@@ -79,8 +79,8 @@ class Watch:
 
 def stand_guard(channel: int, driver: str) -> None:
     """Listen to the driver until it ends, or has nothing more to say; then sweep."""
-    from cunctator.target.launch import become_urgent
     from cunctator.target.owner import is_gone, number_of
+    from cunctator.target.precedence import become_urgent
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the end of the driver is ours, no other
