@@ -55,6 +55,17 @@ def parse_duration(text: str, setting: str) -> float:
     return sum(number * unit for number, unit in zip(numbers, units, strict=True))
 
 
+def parse_extension(text: str, setting: str) -> tuple[float, int]:
+    """Seconds and runs of what is added to a budget: a time such as `2h`, or `500runs`."""
+    if match := re.fullmatch(r"\s*([0-9]{1,18})\s*runs?\s*", text.lower()):
+        return 0.0, int(match[1])
+    try:
+        return parse_duration(text, setting), 0
+    except InvalidSetting:
+        expected = "expected a time such as 90s, 15m, 2h or 3d, or runs such as 500runs"
+        raise InvalidSetting(setting, text, expected) from None
+
+
 def format_duration(seconds: float) -> str:
     """A duration for people: the largest unit that keeps it above two, to three figures."""
     for unit in ("d", "h", "min"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,9 +15,10 @@ import pytest
 from optional import need
 
 
-def run(*arguments, cwd):
+def run(*arguments, cwd, **variables):
     command = [sys.executable, "-m", "cunctator", "compare", *map(str, arguments)]
     given = {"cwd": cwd, "capture_output": True, "text": True, "timeout": 300}
+    given["env"] = os.environ | variables
     return subprocess.run(command, check=False, **given)
 
 
@@ -100,6 +102,15 @@ def test_bad_input_is_one_line(table, tmp_path, arguments, message):
     shown = run(table, *arguments, cwd=tmp_path)
     assert shown.returncode == 2
     assert message in shown.stderr and shown.stderr.count("\n") == 1
+
+
+def test_nothing_is_compiled_for_a_folder_that_cannot_be_used(table, tmp_path):
+    """Compiling takes a minute, and nobody should wait that long to be told."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    shown = run(table, "--out", "table.npz", cwd=tmp_path, NUMBA_CACHE_DIR=str(cache))
+    assert shown.returncode == 2 and "cannot be used" in shown.stderr
+    assert not list(cache.rglob("*.nbi"))
 
 
 def test_tables_that_are_too_small_or_lack_parameters(table, tmp_path):

@@ -205,6 +205,7 @@ def test_a_target_that_always_fails(folder):
     refused("run", folder / "scenario.toml", study, code=1, words=words)
 
 
+@pytest.mark.extra
 @pytest.mark.skipif(shutil.which("minisat") is None, reason="install minisat (Debian: minisat)")
 def test_minisat_on_formulas(tmp_path):
     write_formulas(tmp_path / "cnf", 12, seed=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,7 +96,6 @@ def compare(
         )
         grid = {"epsilon": _numbers("--epsilon", epsilon), "delta": _numbers("--delta", delta)}
         check_grid(names, grid)
-        _prepare_kernels(names)
         with _progress_display() as update:
             comparison = run_comparison(
                 recorded,
@@ -106,6 +106,7 @@ def compare(
                 grid={name: values for name, values in grid.items() if values},
                 workers=workers or cpus(),
                 given=settings,
+                prepare=partial(_prepare_kernels, names),
                 progress=update,
             )
         with quick_interrupt(RECORDED):
