@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cunctator.core.replay import ASKED
-from cunctator.errors import DifferentReplay, StudyProblem
+from cunctator.errors import StudyProblem
 from cunctator.journal import open_journal
 from cunctator.records import Status, StopReason
 from cunctator.scenario import load_scenario
@@ -351,7 +351,7 @@ def test_a_changed_scenario_version_or_journal_is_refused(tmp_path):
     with sqlite3.connect(directory / "study.db") as connection:
         connection.execute("update events set configuration = 3 where id = 100")
     connection.close()
-    with pytest.raises(DifferentReplay):
+    with pytest.raises(StudyProblem, match="row 100 of its table events is not as it was written"):
         go_on(directory, RecordedWorkers())
     with sqlite3.connect(directory / "study.db") as connection:
         connection.execute("update facts set value = '7' where name = 'schema'")
@@ -385,7 +385,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
     scenario = write_scenario(tmp_path, "runs = 4000")
     directory = tmp_path / "study"
     with begin_study(scenario, directory, lambda *_: RecordedWorkers()) as study:
-        connection = study._journal._connection
+        connection = study._journal.store.connection
         pages = connection.execute("pragma page_count").fetchone()[0]
         connection.execute(f"pragma max_page_count = {pages + 20}")
         with pytest.raises(StudyProblem, match="full"):

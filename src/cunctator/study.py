@@ -22,10 +22,11 @@ from cunctator.core.certificate import Certificate
 from cunctator.core.scheduler import Scheduler, Standing
 from cunctator.default_check import Doubts, advice, default_check
 from cunctator.errors import StudyProblem, one_line
-from cunctator.journal import FILE, Crash, Details, Journal
+from cunctator.journal import FILE, Change, Crash, Details, Journal
 from cunctator.records import Outcome, Run, Status, StopReason
 from cunctator.scenario import Scenario
 from cunctator.statement import as_data
+from cunctator.study_progress import ProgressRows
 from cunctator.target.answers import Answers, Given
 from cunctator.units import finite_or_none, format_duration
 from cunctator.workers import Execution, Report, Workers
@@ -38,7 +39,7 @@ GLANCE = 0.25
 """Seconds between looks at the clock, at Ctrl-C and at the display."""
 
 PROGRESS_EVERY = 1.0
-"""Seconds between rows of the journal's table `progress`."""
+"""Seconds between looks at whether there is something to write down for people."""
 
 CERTIFICATE_GROWTH = 1.02
 """How much the charged time must grow before the certificate is compared with its target again."""
@@ -162,6 +163,7 @@ class Study:
         self._flying: dict[int, Run] = {}
         self._done: queue.SimpleQueue[tuple[Run, Future[Report]] | None] = queue.SimpleQueue()
         self._answers = Answers(journal.answers())
+        self._progress = ProgressRows(journal)
         self._begun = time.monotonic()
         self._wall_before = spent.wall
         # Of all sessions, like what is charged: the share of one in the other is shown.
@@ -199,8 +201,7 @@ class Study:
             self._workers.stop()
         self._take_what_is_left()
         view = self.view()
-        self._journal.add_progress(time.time(), view.as_data())
-        self._journal.commit()
+        self._keep(view)
         reason = view.stop.value if view.stop else ""
         logger.info(
             "stopped after %d runs, %.6g s charged: %s %s",
@@ -237,6 +238,11 @@ class Study:
     @property
     def _elapsed(self) -> float:
         return max(time.monotonic() - self._begun, 1e-9)
+
+    @property
+    def trajectory(self) -> list[Change]:
+        """How the answer changed, earlier sessions included."""
+        return self._progress.trajectory
 
     def execution(self, run: Run) -> Execution:
         """A run, with all that a slot must know."""
@@ -319,6 +325,7 @@ class Study:
         if report.status is Status.SOLVED:
             self._spent.solved += 1
             self._spent.default_solved += run.configuration == 0
+        self._note_answer()
         if report.warning and report.warning not in self.warnings:
             if len(self.warnings) < WARNINGS_KEPT:
                 self.warnings.append(report.warning)
@@ -346,7 +353,7 @@ class Study:
         if contradiction is not None:
             self._stop(StopReason.CONTRADICTION, str(contradiction))
             # With the outcome, or not at all: nobody may go on as if nothing had been found.
-            self._journal.add_progress(time.time(), self.view().as_data())
+            self._progress.keep(self.view().as_data())
 
     def _check_default(self) -> None:
         """Try the default for its own sake if there is reason to: see `default_check.py`."""
@@ -413,11 +420,19 @@ class Study:
             self._progress_at = now + PROGRESS_EVERY
             self._check_file()
             view = self.view()
-            self._journal.add_progress(time.time(), view.as_data())
-            self._journal.commit()
+            self._keep(view)
             if progress is not None:
                 with suppress(OSError):  # nobody reads it any more, which is no reason to end
                     progress(view)
+
+    def _keep(self, view: View) -> None:
+        """Write down what people see."""
+        self._note_answer(now=True)
+        self._progress.keep(view.as_data())
+        self._journal.commit()
+
+    def _note_answer(self, now: bool = False) -> None:
+        self._progress.note_answer(self.scheduler, self._spent.charged, self._spent.runs, now)
 
     def _check_file(self) -> None:
         """A file that was deleted takes rows as before, and they are lost."""

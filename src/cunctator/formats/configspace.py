@@ -13,7 +13,7 @@ import importlib
 import json
 import math
 import warnings as python_warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -283,6 +283,7 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
     """A hyperparameter of the library as ours."""
     name, kind = str(one.name), type(one).__name__.removesuffix("Hyperparameter")
     if kind == "Constant":
+        _warn_of_none(name, [one.value], warnings)
         value = value_of(one.value, name)
         return make_parameter(name, "categorical", value, values=[value])
     if kind in ("Categorical", "Ordinal"):
@@ -290,6 +291,7 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
         weights = getattr(one, "weights", None) or ()
         if len(set(weights)) > 1:
             warnings.append(f"{name}: its weights are not used; all values are as likely")
+        _warn_of_none(name, listed, warnings)
         values = [value_of(value, name) for value in listed]
         default = value_of(one.default_value, name)
         if kind == "Ordinal":
@@ -310,6 +312,11 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
             name, "integer", default, low=int(one.lower), high=int(one.upper), log=log
         )
     return make_parameter(name, "real", float(one.default_value), low=low, high=high, log=log)
+
+
+def _warn_of_none(name: str, values: Iterable[object], warnings: list[str]) -> None:
+    if any(value is None for value in values):
+        warnings.append(f"{name}: its value None is the text 'None' here")
 
 
 def _wrong(path: Path, problem: str, fix: str) -> InvalidScenario:

@@ -180,6 +180,12 @@ def summary(imported: Imported, kind: Kind) -> list[str]:
             "The defaults are placeholders: this format has none. Edit them in the scenario, or"
             " give a configurationsFile in the irace scenario and import that"
         )
+    booleans = [p.name for p in space.parameters if any(isinstance(v, bool) for v in p.values)]
+    if booleans and isinstance(imported, ImportedSpace):
+        lines.append(
+            f"{one_line(', '.join(booleans))}: a Python function gets True and False, a command"
+            ' true and false; other words by a format = {yes = "--x=on", no = "--x=off"}'
+        )
     warnings = list(space.warnings)
     if isinstance(imported, ImportedScenario):
         warnings += imported.warnings

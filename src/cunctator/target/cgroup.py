@@ -114,10 +114,15 @@ def kill_group(folder: Path, patience: float) -> None:
     """End whoever is left in a group whose supervisor is gone, and remove it."""
     until = time.monotonic() + patience
     while folder.exists() and time.monotonic() < until:
-        with suppress(OSError):
-            (folder / "cgroup.kill").write_text("1")
+        signal_group(folder)
         remove_group(folder)
         time.sleep(0.001)
+
+
+def signal_group(folder: Path) -> None:
+    """Have the kernel kill whoever is in a group, or below it, without waiting for their end."""
+    with suppress(OSError):
+        (folder / "cgroup.kill").write_text("1")
 
 
 def find_group(name: str) -> Path | None:

@@ -31,6 +31,9 @@ STATE, PARENT, REAPED_USER, REAPED_SYSTEM, THREADS, START, RESIDENT = 0, 1, 13, 
 RUNNING = b"R"
 """The state of a thread that runs, or would if there were a CPU for it."""
 
+STOPPED = b"T"
+"""The state of a process that somebody has stopped (SIGSTOP), debuggers apart."""
+
 ENDED = (b"Z", b"X")
 """The states of a process that waits for nothing but its parent."""
 
