@@ -162,6 +162,16 @@ def test_the_json_is_there_whatever_becomes_of_the_printing(table, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json"]
 
 
+def test_a_reader_that_has_had_enough(table, tmp_path):
+    report = tmp_path / "result.json"
+    words = [*COMMAND, "simulate", str(table), "--json", str(report)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert b"print" not in process.stderr.read() and process.wait() == 0
+    assert json.loads(report.read_text())["incumbent"]["index"] == 0
+    process.stderr.close()
+
+
 def test_certificate_and_target(table, tmp_path):
     report = tmp_path / "result.json"
     done = cunctator("simulate", table, "--epsilon", 3, "--delta", 0.4, "--json", report)
