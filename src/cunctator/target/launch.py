@@ -20,7 +20,6 @@ import signal
 import struct
 import sys
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import NoReturn
 
 from cunctator.target.function import call_function, load_function, load_in_time
 from cunctator.target.measurement import Call, Request
+from cunctator.target.precedence import NICENESS
 from cunctator.target.spawn import (
     NOT_STARTED,
     SET_PARENT_DEATH_SIGNAL,
@@ -44,12 +44,6 @@ BEGUN = b"\0"
 
 REPORT = struct.Struct("=cqq")
 """`BEGUN`, and nanoseconds: the monotonic clock, and the CPU time used so far."""
-
-URGENT = -20
-"""Niceness of a supervisor, where that is allowed: it is to be on time however busy the CPUs."""
-
-NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
-"""Of the targets: as we were started."""
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -89,17 +83,6 @@ def die_with_parent(parent: int) -> None:
     _prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(NOT_STARTED)
-
-
-def become_urgent() -> None:
-    """Take precedence over the targets, if we may (as root); what they use is measured the same.
-
-    Where the kernel shares CPUs between sessions ("autogroup"), ours has to be told apart; else
-    hundreds of processes, each in a session of its own, leave us with next to nothing.
-    """
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, min(URGENT, NICENESS))
-        Path("/proc/self/autogroup").write_text(str(min(URGENT, NICENESS)))
 
 
 def launch(request: Request, added: dict[str, str], private: int) -> Child:
