@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cunctator.errors import CunctatorError
-from cunctator.target.cgroup import GroupTree, remove_groups_below
+from cunctator.target.cgroup import remove_groups_below
 from cunctator.target.folder import empty_folder
 from cunctator.target.idleness import IDLE, IdleWatch
 from cunctator.target.launch import BEGUN, REPORT, launch, words
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.memory import MemoryWatch
 from cunctator.target.output import Stream
-from cunctator.target.tree import ProcessTree, Sight, Tree, send
+from cunctator.target.tree import Sight, Tree, send
 
 __all__ = ["Call", "Ending", "Measurement", "Request", "Surroundings", "run_process"]
 
@@ -64,10 +64,12 @@ class Surroundings:
     """The control group that the supervisor is in; None: it has none of its own."""
 
 
-def run_process(request: Request, surroundings: Surroundings) -> Measurement:
-    """Run the target of a request to its end, or to ours; nothing of it is left afterwards."""
+def run_process(request: Request, surroundings: Surroundings, tree: Tree) -> Measurement:
+    """Run the target of a request to its end, or to ours; nothing of it is left afterwards.
+
+    `tree` has to be new: it counts what has been used since it was made.
+    """
     group = surroundings.group
-    tree = ProcessTree() if group is None else GroupTree(group)
     try:
         measurement = _Run(request, surroundings, tree).run()
     except (OSError, ValueError, CunctatorError) as error:
