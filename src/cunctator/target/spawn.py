@@ -89,6 +89,11 @@ class Spawner:
         self._same_calls = self._made_calls(niceness)
         self._probe()
 
+    def close(self) -> None:
+        """Leave nothing open; whoever was started goes on."""
+        self._ours.close()
+        self._theirs.close()
+
     def _made_contexts(self) -> list[ctypes.c_void_p]:
         """One for each call, each with its successor and a stack; and a stack for the first."""
         self._memory = mmap.mmap(-1, LINKS * LARGEST_CONTEXT + (LINKS + 1) * STACK)
