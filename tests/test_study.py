@@ -16,7 +16,7 @@ import pytest
 
 from cunctator.core.replay import ASKED
 from cunctator.errors import StudyProblem
-from cunctator.journal import open_journal
+from cunctator.journal import Journal, open_journal
 from cunctator.records import Status, StopReason
 from cunctator.scenario import load_scenario
 from cunctator.study_display import NO_ANSWER, facts
@@ -80,6 +80,33 @@ def test_pieces_are_the_same_as_the_whole(tmp_path, slots):
         for mine, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(mine[:size], other[:size])
     assert len(np.unique(ours.number[ours.status != ASKED])) == (ours.status != ASKED).sum()
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_all_that_led_to_a_run_is_on_disk_before_it_begins(tmp_path, slots):
+    """Its ask, and each outcome that was known; nobody may wait for two commits instead of one."""
+    commits = []
+
+    def check(execution):
+        events = events_of(tmp_path / "study")  # through a connection of its own
+        is_ask = events.status == ASKED
+        assert execution.number in events.number[is_ask]
+        assert int(is_ask.sum()) - int((~is_ask).sum()) <= slots
+        return report_of(execution)
+
+    commit = Journal.commit
+
+    def counted(self):
+        commits.append(None)
+        commit(self)
+
+    scenario = write_scenario(tmp_path, "runs = 60")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "commit", counted)
+        view = conduct(scenario, tmp_path / "study", RecordedWorkers(slots, check))
+    assert view.spent.runs == 60
+    few = 5  # at the beginning, at the end, and for what is shown each second
+    assert len(commits) <= 60 / slots + few + 2 * view.spent.wall
 
 
 def test_the_wall_clock_and_the_certificate_end_it_too(tmp_path):
