@@ -7,7 +7,8 @@ and how much longer it takes from end to end than in a bare loop that does nothi
 same command and wait for it (`posix_spawn`, `wait4`), in as many threads as there are slots.
 Studies and loops alternate. Times are the lower quartiles of single runs, so that what else happens
 on the machine matters less; shares are of a slot that does nothing else but to use the runs' CPU
-time. `make bench` does not run it: it measures this machine, and wants it quiet.
+time. `make bench` does not run it: it measures this machine, and wants it quiet. Writes
+`results/overhead.md`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
     from cunctator.target.measurement import Measurement, Request
 
-ROUNDS, SECONDS = 1, 3.0
+RESULTS = Path(__file__).parent / "results" / "overhead.md"
+
+ROUNDS, SECONDS = 3, 3.0
 """Studies of each kind, and how long each takes; so do the loops between them."""
 
 COUNTING = "i=0; while [ $i -lt {counts} ]; do i=$((i+1)); done"
@@ -159,8 +162,8 @@ def main() -> None:
     headings = ("runs of", "slots", "runs", "CPU", "driver", "between", "share")
     for heading in (*headings, "slower than bare", "share"):
         table.add_column(heading, justify="right")
-    for milliseconds in (20,):
-        for slots in (1,):
+    for milliseconds in (3, 20, 50):
+        for slots in (1, 2):
             argv, times = counting(milliseconds), Times()
             for _ in range(ROUNDS):
                 study(argv, slots, times)
@@ -179,6 +182,9 @@ def main() -> None:
                 f"{slower / (slower + cpu):.1%}",
             )
     Console().print(table)
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("w", encoding="utf-8") as file:
+        Console(file=file, width=120).print(table)
 
 
 if __name__ == "__main__":
