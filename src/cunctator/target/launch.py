@@ -247,12 +247,11 @@ def _limit(what: int, most: int) -> None:
 
 def _call(call: Call, private: int, pipes: list[tuple[int, int]]) -> NoReturn:
     function = load_function(call.function)
-    os.close(private)
-    process, notes = os.getpid(), _notes()
-    _report(pipes[2][1])
-    for ends in pipes:
-        for descriptor in ends:
-            os.close(descriptor)
+    process, notes, report = os.getpid(), _notes(), pipes[2][1]
+    for descriptor in (private, *(end for ends in pipes for end in ends if end != report)):
+        os.close(descriptor)
+    _report(report)
+    os.close(report)
     code = call_function(function, call)
     if os.getpid() == process:  # it may have forked, and let the child return too
         reaped = resource.getrusage(resource.RUSAGE_CHILDREN)
