@@ -184,13 +184,22 @@ def test_a_check_tries_the_users_own_configurations(folder):
 
 
 def test_a_check_says_what_a_wrapper_warns_of(folder):
-    """A runner of irace that prints a cost, where a time is meant."""
-    (folder / "runner.py").write_text("print(700)")
+    """A runner of irace that prints a cost, or a made-up time, where a time is meant."""
+    (folder / "runner.py").write_text("print(12345.6)")
     text = SCENARIO.replace('"solver.py", "{speed}", "{instance}", "{seed}"]', '"runner.py"]')
     text = text.replace('success = [10]\nanswer = "answer (.*)"', 'protocol = "irace"')
     (folder / "scenario.toml").write_text(text)
     out = " ".join(cunctator("check", folder / "scenario.toml").stdout.split())
-    assert "4 runs with a warning, the first: the wrapper reports 700 s" in out, out
+    assert "A problem: in 4 of 4 runs the target reports a time that is far from" in out, out
+    assert "12345.6 s for a run of" in out and "The measured time is what counts" in out, out
+    assert "all is well" not in out.lower()
+    done = cunctator("run", folder / "scenario.toml", folder / "study")
+    said = " ".join(done.stdout.split())
+    assert "Warning: the wrapper reports 12345.6 s for a run of" in said, said
+    assert "the measured one counts" in said
+    (folder / "runner.py").write_text("print(12345.6, 12345.6)")
+    out = " ".join(cunctator("check", folder / "scenario.toml").stdout.split())
+    assert "far from the measured one" in out and "counted as cut off" in out, out
 
 
 def test_a_target_that_always_fails(folder):
