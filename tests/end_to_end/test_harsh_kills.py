@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from hostility import MARK, Lateness, guards_of, marked
+from hostility import MARK, Lateness, guards_of, is_alive, marked
 from test_command_line import COMMAND
 from test_kills import SCENARIO, check_nothing_lost, events_of, solvers_of, told_in
 
@@ -102,7 +102,7 @@ class Victim:
             kill_together(victims)
             begun = time.monotonic()
             late_ones = []
-            while left := [*marked(self.mark), *filter(is_there, guards)]:
+            while left := [*marked(self.mark), *filter(is_alive, guards)]:
                 took = time.monotonic() - begun
                 assert took < 20, f"{words_of(left)} were left behind"
                 if took > 1.0:
@@ -139,13 +139,6 @@ def words_of(processes):
             command = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[:4]
             found.append((process, status_fields(process)[:2], command))
     return found
-
-
-def is_there(process):
-    with suppress(ProcessLookupError):
-        os.kill(process, 0)
-        return True
-    return False
 
 
 def kill_together(processes):
