@@ -55,7 +55,8 @@ FATES = (
     "a supervisor, then all",
     "a target, then all",
 )
-MOMENTS = ("any", "resume", "write", "write")
+MOMENTS = ("run", "start", "write", "write")
+"""During runs, while a study is begun or resumed, right after its journal has been written to."""
 
 
 class Victim:
@@ -171,13 +172,15 @@ def check_journal(study, at_least):
 
 def wait_for(moment, driver, chance):
     """Let a driver live until a moment of some kind; what could be read of its journal then."""
-    if moment == "write":
-        if driver.await_write():
+    if moment == "start":
+        time.sleep(chance.uniform(0, 4.0))
+    elif driver.await_write():
+        if moment == "write":
             for _ in range(chance.randrange(8)):  # not always the first write of a session
                 driver.await_write()
             time.sleep(chance.choice([0.0, 0.0, 0.0005, 0.002]))
-    else:
-        time.sleep(chance.uniform(0, 1.5 if moment == "resume" else 4.0))
+        else:
+            time.sleep(chance.uniform(0, 1.0))
     return committed(driver.folder / "study")
 
 
@@ -194,7 +197,7 @@ def test_harsh_kills_lose_double_and_leave_nothing(tmp_path, kills):
         assert rounds < 10 * kills, "no driver gets anywhere"
         fate, moment = FATES[rounds % len(FATES)], MOMENTS[rounds % len(MOMENTS)]
         driver = Victim(tmp_path, words)
-        read = wait_for(moment if is_begun(study) else "any", driver, chance)
+        read = wait_for(moment, driver, chance)
         one, all_of_them, silence = driver.kill(fate, chance)
         rounds, small, dead = rounds + 1, small + one, dead + all_of_them
         silences.append(silence)
