@@ -5,13 +5,16 @@ Apart from `cli`, so that Ctrl-C while that is being imported gives one line, as
 
 import sys
 
+from cunctator.streams import open_missing, say
+
 
 def main() -> None:
     """Import the command line and run it."""
+    open_missing()
     try:
         from cunctator.cli import main as run
     except KeyboardInterrupt:
-        sys.stderr.write("cunctator: interrupted before there was anything to report\n")
+        say("interrupted before there was anything to report")
         sys.exit(130)
     run()
 

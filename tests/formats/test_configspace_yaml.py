@@ -7,8 +7,9 @@ import pytest
 
 from cunctator.errors import InvalidScenario
 from cunctator.formats.configspace import DEEPEST, MOST_ITEMS, read_configspace
+from optional import need
 
-library = pytest.importorskip("ConfigSpace")
+library = need("ConfigSpace")
 
 
 def save(folder: Path, text: str) -> Path:

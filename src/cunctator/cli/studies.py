@@ -22,13 +22,16 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.errors import InvalidSetting
 from cunctator.records import StopReason
-from cunctator.units import counted, parse_duration
+from cunctator.streams import say
+from cunctator.units import counted, parse_duration, parse_extension
 
 if TYPE_CHECKING:
+    from cunctator.journal import Change
     from cunctator.scenario import Scenario
     from cunctator.study import Study, View
     from cunctator.validation import Validation
@@ -88,7 +91,7 @@ def run(
     json_file: JsonFile = None,
 ) -> None:
     """Begin a study: find the fastest configuration of a real target."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study_folder import begin_study
 
@@ -101,17 +104,24 @@ def run(
 @app.command()
 def resume(
     directory: StudyFolder,
-    more: Annotated[str | None, typer.Option(help="Add this much to the budget, e.g. 2h.")] = None,
+    more: Annotated[
+        str | None, typer.Option(help="Add this much to the budget, e.g. 2h, or 500runs.")
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="If the journal is damaged, go on from before the damage."),
+    ] = False,
     json_file: JsonFile = None,
 ) -> None:
     """Go on with a study, wherever it ended and however."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal_file import FILE
         from cunctator.study_folder import resumed_study
 
         check_writable(json_file, directory / FILE)
-        extra = 0.0 if more is None else parse_duration(more, "--more")
-        conduct(resumed_study(directory, extra), directory, json_file)
+        seconds, runs = (0.0, 0) if more is None else parse_extension(more, "--more")
+        opened = resumed_study(directory, seconds, more_runs=runs, repair=repair)
+        conduct(opened, directory, json_file)
 
 
 @app.command()
@@ -127,7 +137,7 @@ def validate(
     json_file: JsonFile = None,
 ) -> None:
     """Compare the answer with the default on test instances."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
         from cunctator.study_folder import scenario_of
@@ -135,6 +145,7 @@ def validate(
         check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
         try:
+            journal.check()
             scenario = scenario_of(directory, journal)
         finally:
             journal.close()
@@ -177,22 +188,24 @@ def print_validation(validation: Validation) -> None:
 @app.command()
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
 
         check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
         try:
+            journal.check()
             last = journal.last_progress()
+            changes = journal.changes()
         finally:
             journal.close()
         if last is None:
             save({"runs": 0, "directory": str(directory)}, json_file)
-            typer.echo("Nothing has been done yet.")
+            typer.echo(nothing_yet(directory))
             return
         at, data = last
-        save({**data, "directory": str(directory)}, json_file)
+        save({**data, **shared_data(directory, changes)}, json_file)
         print_status(directory, at, data)
 
 
@@ -238,6 +251,24 @@ def measure(
         typer.echo(f"Search it: cunctator simulate {shlex.quote(str(out))} {caps}")
 
 
+def shared_data(directory: Path, changes: list[Change]) -> dict[str, object]:
+    """What `run`, `resume` and `status` add to a view's data for JSON."""
+    return {"trajectory": [list(change) for change in changes], "directory": str(directory)}
+
+
+def nothing_yet(directory: Path) -> str:
+    """What to say of a study without any progress."""
+    from cunctator.study_folder import is_driven
+
+    if is_driven(directory):
+        return (
+            "Preparing: no run has ended yet. After an installation or update, kernels are compiled"
+            " first, for a minute."
+        )
+    place = shlex.quote(str(directory))
+    return f"Nothing has been done yet, and nobody works on it; go on: cunctator resume {place}"
+
+
 def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
     """What the live display would show, and the answer."""
     from cunctator.display import printable
@@ -261,6 +292,8 @@ def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
         show(f"not running, and did not end in order; go on: cunctator resume {directory}")
     for line in facts(data):
         show(line)
+    if data["incumbent"] is None:
+        return
     settings = data["incumbent"]["configuration"]
     words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
     show(f"settings: {printable(words)}")
@@ -281,7 +314,7 @@ def conduct(
     with quick_interrupt(), opened as study:
         with interruptible(study), watched(console) as show:
             view = study.run(show)
-        data = {**view.as_data(), "directory": str(directory)}
+        data = {**view.as_data(), **shared_data(directory, study.trajectory)}
         save(data, json_file)
         print_end(study, view)
     if hints:
@@ -293,13 +326,29 @@ def conduct(
 def print_hints(directory: Path, scenario: Scenario, view: View) -> None:
     """What to do next."""
     place = shlex.quote(str(directory))
-    lines = [f"Everything is in {directory}. Go on: cunctator resume {place}"]
-    if view.stop is StopReason.BUDGET:
-        lines[0] += " --more 1h"
+    lines = [f"Everything is in {directory}. {next_step(place, view)}"]
     if view.has_answer and scenario.test_instances is not None:
         lines.append(f"Compare with the default on test instances: cunctator validate {place}")
     for line in lines:
         typer.echo(line)
+
+
+def next_step(place: str, view: View) -> str:
+    """How to go on with a study that has stopped, if that is possible."""
+    if view.stop is StopReason.PROVED_OPTIMAL:
+        return "There is nothing to go on with: no other configuration can be better."
+    if view.stop is StopReason.CERTIFIED:
+        return f"To certify more, change stop_at in its copy of the scenario: {place}/scenario.toml"
+    if view.stop in (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION):
+        return "Mend that, then begin a new study."
+    go_on = f"Go on: cunctator resume {place}"
+    if view.stop is StopReason.ABORTED:
+        return f"Mend that, then go on: cunctator resume {place}"
+    if view.stop is StopReason.BUDGET:
+        # Whichever is spent must be extended; more time is of no use without runs.
+        are_spent = view.spent.runs >= view.budget.runs
+        return f"{go_on} --more {f'{view.spent.runs}runs' if are_spent else '1h'}"
+    return go_on
 
 
 def print_end(study: Study, view: View) -> None:
@@ -311,7 +360,7 @@ def print_end(study: Study, view: View) -> None:
     space = study.scenario.space
     if view.has_answer:
         console.print(comparison(space.default, space.configuration(view.answer.configuration)))
-    if view.certificate.pools:
+    if view.has_answer and view.certificate.pools:
         console.print(pool_table(pools_as_data(view.certificate)))
     console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
     for warning in study.warnings:
@@ -337,8 +386,7 @@ def finish(view: View) -> None:
     """Exit with 130 if it was interrupted, with 1 if the target prevented a result."""
     if view.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    failures = (StopReason.ABORTED, StopReason.CONTRADICTION, StopReason.DEFAULT_CRASHES)
-    if view.stop in failures:
+    if view.stop is StopReason.ABORTED or not view.has_answer:
         raise typer.Exit(FAILED)
 
 
@@ -350,11 +398,11 @@ def interruptible(study: Study) -> Iterator[None]:
     def handle(number: int, frame: object) -> None:
         nonlocal presses
         presses += 1
-        if presses > 1:
-            os.write(2, b"cunctator: ended at once; everything recorded is kept, resume it\n")
-            os._exit(INTERRUPTED)
-        os.write(2, b"\ncunctator: ending; press Ctrl-C again to end at once\n")
         study.interrupt()
+        if presses > 1:
+            say("ended at once; everything recorded is kept, resume it")
+            os._exit(INTERRUPTED)
+        say("ending; press Ctrl-C again to end at once")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

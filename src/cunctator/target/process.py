@@ -91,12 +91,16 @@ class _Run:
         self.tree = tree
         self.channel = surroundings.channel
         added = {"TMPDIR": str(surroundings.folder), **(request.environment or {})}
-        self.begun = time.monotonic()
         self.child = launch(request, added, surroundings.channel)
+        self.begun = self.child.begun
         self.stdout = Stream(self.child.stdout, request.output)
         self.stderr = Stream(self.child.stderr, request.output)
-        self.report = Stream(self.child.report, REPORT_LIMIT)
-        self.has_begun = False
+        self.streams = [self.stdout, self.stderr]
+        self.report: Stream | None = None
+        if self.child.report is not None:
+            self.report = Stream(self.child.report, REPORT_LIMIT)
+            self.streams.append(self.report)
+        self.has_begun = self.report is None
         self.is_stopped = False
         self.ended: float | None = None
         """When the first process did."""
@@ -146,7 +150,7 @@ class _Run:
 
     def _wait(self, seconds: float) -> None:
         """Read what is printed until something happens, at most so long."""
-        streams = [s for s in (self.stdout, self.stderr, self.report) if s.is_open]
+        streams = [stream for stream in self.streams if stream.is_open]
         waiting = [stream.descriptor for stream in streams]
         if not self.is_stopped:
             waiting.append(self.channel)
@@ -165,7 +169,7 @@ class _Run:
 
     def _read_report(self) -> None:
         """All that happened before the target began is not charged to it."""
-        report = self.report.kept
+        report = b"" if self.report is None else self.report.kept
         if report.startswith(BEGUN):
             _, begun, used = REPORT.unpack(report[: REPORT.size])
             self.begun = self.looked = begun / 1e9
@@ -251,7 +255,7 @@ class _Run:
             self._wait(SHORTEST_PAUSE)
 
     def _read_the_rest(self) -> None:
-        for stream in (self.stdout, self.stderr, self.report):
+        for stream in self.streams:
             for _ in range(LAST_READS):
                 if not stream.is_open or not stream.read():
                     break
@@ -263,7 +267,7 @@ class _Run:
         request = self.request
         cpu = max(self.cpu, self.tree.final_cpu())
         spent = cpu if request.objective == "cpu" else wall
-        report = self.report.kept
+        report = b"" if self.report is None else self.report.kept
         problem = report[REPORT.size if self.has_begun else 0 :].decode(errors="replace")
         if ending is Ending.EXITED and (problem or not self.has_begun):
             ending = Ending.FAILED_TO_START
