@@ -96,6 +96,10 @@ class Space:
         self._has_look_alikes = any(len(set(p.values)) < len(p.values) for p in parameters)
         self._lock = threading.Lock()  # numbers must not depend on who asks first
         self._draws = 0
+        self._allowed = 0
+        """Draws that were not forbidden, repeats included ..."""
+        self._allowed_at: list[int] = []
+        """... when each configuration was numbered."""
         self._block: tuple[int, list[tuple[Value, ...]]] = (0, [])
         self._found: list[dict[str, Value]] = []
         self._seen: set[tuple[object, ...]] = set()
@@ -129,6 +133,17 @@ class Space:
                 self._extend()
             return dict(self._found[number])
 
+    def draws(self, size: int) -> int:
+        """How many random draws are among the first `size` configurations, for sure.
+
+        Those that are there for another reason do not count: the default, the user's own, and what
+        was listed because draws were in vain. Of repeats, which depend on what was drawn before,
+        no more than there are others.
+        """
+        self.configuration(size - 1)
+        with self._lock:
+            return min(size - self.fixed, self._allowed_at[size - 1])
+
     def _extend(self) -> None:
         """Find at least one more configuration.
 
@@ -139,6 +154,7 @@ class Space:
         for vain in range(MOST_FORBIDDEN_DRAWS):
             drawn = self._draw(self._draws)
             self._draws += 1
+            self._allowed += drawn is not None
             if drawn is not None and self._add(drawn):
                 return
             repeated = repeated or drawn
@@ -153,6 +169,7 @@ class Space:
             problem = f"{MOST_FORBIDDEN_DRAWS:,} draws in a row were all forbidden"
             raise InvalidKey(("forbidden",), problem, "forbid less, or narrow the domains")
         self._found.append(repeated)
+        self._allowed_at.append(self._allowed)
 
     def _list_rest(self) -> None:
         """Number all of a finite space that has no number yet."""
@@ -173,6 +190,7 @@ class Space:
             return False
         self._seen.add(key)
         self._found.append(configuration)
+        self._allowed_at.append(self._allowed)
         return True
 
     def _draw(self, draw: int) -> dict[str, Value] | None:

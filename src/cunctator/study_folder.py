@@ -181,7 +181,8 @@ def _opened(
     make_workers: MakeWorkers,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
-    search = scenario.search
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
     with announced_compilation():
         scheduler = Scheduler(
             scenario.configurations,
@@ -192,6 +193,7 @@ def _opened(
             confidence=search.confidence,
             fixed=scenario.space.fixed,
             limit=scenario.space.size,
+            draws=None if is_all else scenario.space.draws,
         )
         compile_kernels()
         events = journal.events()
