@@ -27,18 +27,18 @@ def progress_display(console: Console, budget: float) -> Iterator[Callable[[Simu
     columns = (
         BarColumn(bar_width=14),
         TaskProgressColumn() if math.isfinite(budget) else TextColumn(""),
-        TextColumn("{task.fields[step]:>11,} runs {task.fields[spent]:>8} charged, best"),
+        TextColumn("{task.fields[step]:>16} {task.fields[spent]:>8} charged, best"),
         TextColumn("{task.fields[best]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as progress:
         total = budget if math.isfinite(budget) else None
-        task = progress.add_task("", total=total, step=0, spent="0 s", best="")
+        task = progress.add_task("", total=total, step="0 runs", spent="0 s", best="")
 
         def update(simulation: Simulation) -> None:
             progress.update(
                 task,
                 completed=min(simulation.charged, budget),
-                step=simulation.steps,
+                step=counted(simulation.steps, "run"),
                 spent=format_duration(simulation.charged),
                 best=shorten(simulation.table.configurations[simulation.incumbent], name_width),
             )

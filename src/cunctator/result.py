@@ -15,7 +15,7 @@ from cunctator.core.scheduler import Standing
 from cunctator.records import StopReason
 from cunctator.statement import as_data
 from cunctator.target.table import Table
-from cunctator.units import finite_or_none
+from cunctator.units import counted, finite_or_none
 
 BEST_SHOWN = 5
 
@@ -78,7 +78,7 @@ class Result:
 
     def __repr__(self) -> str:
         return (
-            f"<Result: {self.name!r} after {self.steps:,} runs"
+            f"<Result: {self.name!r} after {counted(self.steps, 'run')}"
             f" and {self.charged:,.6g} s, {self.stop.value}>"
         )
 

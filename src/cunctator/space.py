@@ -28,6 +28,7 @@ from cunctator.expressions import Expression, evaluator, names_in
 from cunctator.expressions.checks import Texts, check_expression
 from cunctator.expressions.evaluation import number_of, truth
 from cunctator.parameters import Parameter, Value, check_value, text_of
+from cunctator.units import counted
 
 STREAM = 2
 """Keeps these draws apart from those of `instances.py`, which take streams 0, 1 and 3."""
@@ -110,8 +111,10 @@ class Space:
         """How many configurations, the first ones, are no draws."""
 
     def __repr__(self) -> str:
-        count = "endless" if self.size is None else f"{self.size:,}"
-        return f"<Space: {len(self.parameters)} parameters, {count} configurations>"
+        count = "endless configurations"
+        if self.size is not None:
+            count = counted(self.size, "configuration")
+        return f"<Space: {counted(len(self.parameters), 'parameter')}, {count}>"
 
     @property
     def default(self) -> dict[str, Value]:

@@ -29,7 +29,7 @@ from cunctator.scenario import Scenario
 from cunctator.statement import as_data
 from cunctator.study_progress import ProgressRows
 from cunctator.target.answers import Answers, Given
-from cunctator.units import finite_or_none, format_duration
+from cunctator.units import counted, finite_or_none, format_duration
 from cunctator.workers import Execution, Report, Workers
 
 logger = logging.getLogger("cunctator.study")
@@ -409,7 +409,7 @@ class Study:
         elif spent.wall >= budget.wall:
             self._stop(StopReason.BUDGET, f"{format_duration(budget.wall)} on the clock")
         elif spent.runs >= budget.runs:
-            self._stop(StopReason.BUDGET, f"{budget.runs:,.0f} runs")
+            self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
 
     def _look(self, progress: Callable[[View], None] | None) -> None:
         """At the clock, the budget and the certificate."""

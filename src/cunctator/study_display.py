@@ -60,8 +60,10 @@ def facts(data: Mapping[str, Any]) -> Iterator[str]:
     budget, rate = data["budget"], data["runs"] / data["wall"] if data["wall"] else 0.0
     charged = _of(format_duration(data["charged"]), budget["charged"], format_duration)
     wall = _of(format_duration(data["wall"]), budget["wall"], format_duration)
-    runs = _of(f"{data['runs']:,}", budget["runs"], lambda most: f"{most:,.0f}")
-    yield f"{charged} charged, {wall} on the clock, {runs} runs ({rate:.3g} a second)"
+    runs = counted(data["runs"], "run")
+    if budget["runs"] is not None:
+        runs = f"{data['runs']:,} of {counted(int(budget['runs']), 'run')}"
+    yield f"{charged} charged, {wall} on the clock, {runs} ({rate:.3g} a second)"
     # Nothing has come of any slot yet: a share would be about nothing.
     busy = f"slots {data['busy']:.0%} busy, " if data["busy"] else ""
     yield f"{busy}{_own(data)}"

@@ -248,7 +248,8 @@ def _budget(
         if not math.isfinite(more):
             raise InvalidSetting("--more", more, "expected a finite time")
         if table.runs is not None and spent >= table.runs + runs:
-            fix = f"its {table.runs + runs:,} runs are spent: give more of those, e.g. 500runs"
+            made = counted(table.runs + runs, "run")
+            fix = f"its budget of {made} is spent: give more of those, e.g. 500runs"
             raise InvalidSetting("--more", given, fix)
     if more or more_runs:
         journal.extend(time.time(), more, more_runs)
