@@ -181,7 +181,8 @@ def _opened(
     make_workers: MakeWorkers,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
-    search = scenario.search
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
     with announced_compilation():
         scheduler = Scheduler(
             scenario.configurations,
@@ -192,6 +193,7 @@ def _opened(
             confidence=search.confidence,
             fixed=scenario.space.fixed,
             limit=scenario.space.size,
+            draws=None if is_all else scenario.space.draws,
         )
         compile_kernels()
         events = journal.events()
@@ -246,7 +248,8 @@ def _budget(
         if not math.isfinite(more):
             raise InvalidSetting("--more", more, "expected a finite time")
         if table.runs is not None and spent >= table.runs + runs:
-            fix = f"its {table.runs + runs:,} runs are spent: give more of those, e.g. 500runs"
+            made = counted(table.runs + runs, "run")
+            fix = f"its budget of {made} is spent: give more of those, e.g. 500runs"
             raise InvalidSetting("--more", given, fix)
     if more or more_runs:
         journal.extend(time.time(), more, more_runs)

@@ -210,15 +210,17 @@ def measure(
                 table = run_measurement(loaded, configurations, pairs, beside, update)
             except KeyboardInterrupt:
                 bar.stop()
-                done = f"{bar.tasks[0].completed:,.0f} of {bar.tasks[0].total or 0:,.0f} runs"
-                typer.echo(f"cunctator: {done} are recorded; the same command goes on", err=True)
+                total = counted(int(bar.tasks[0].total or 0), "run")
+                done = f"{bar.tasks[0].completed:,.0f} of {total}"
+                typer.echo(f"cunctator: recorded {done}; the same command goes on", err=True)
                 raise typer.Exit(INTERRUPTED) from None
         save_table(table, out)
         if table.measures and out.suffix != ".npz":
             names = ", ".join(table.measures)
             typer.echo(f"Measures are kept in .npz files only; {out} has no {names}", err=True)
         rows, columns = table.runtimes.shape
-        typer.echo(f"{rows:,} configurations on {columns:,} pairs: {out}; all runs are in {beside}")
+        size = f"{counted(rows, 'configuration')} on {counted(columns, 'pair')}"
+        typer.echo(f"{size}: {out}; all runs are in {beside}")
         caps = f"--first-cap {loaded.search.first_cap:g}s --cutoff {loaded.search.cutoff:g}s"
         typer.echo(f"Search it: cunctator simulate {shlex.quote(str(out))} {caps}")
 
