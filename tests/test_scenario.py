@@ -85,6 +85,11 @@ def test_a_scenario(write, tmp_path):
     assert scenario.space.size is None and scenario.configurations is None
 
 
+def test_times_of_several_units(write):
+    scenario = load_scenario(write(("runs = 100", 'wall = "2m30s"\ncharged = "1h 30m"')))
+    assert (scenario.budget.wall, scenario.budget.charged) == (150.0, 5400.0)
+
+
 def test_the_template_is_a_scenario(tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     solver = tmp_path / "bin" / "minisat"
@@ -201,6 +206,8 @@ def test_the_template_is_a_scenario(tmp_path, monkeypatch):
         ("runs = 100", 'charged = "0s"', 23, "budget.charged", "is out of range"),
         ("runs = 100", 'wall = "1e999s"', 23, "budget.wall", "is out of range"),
         ("runs = 100", "wall = true", 23, "budget.wall", "True is not a time"),
+        ("runs = 100", 'wall = "2m30"', 23, "budget.wall",
+         "'2m30' is not a time; expected a time such as 2m30s: 30 has no unit"),
         ("runs = 100", 'charged = "10 weeks"', 23, "budget.charged", "'10 weeks' is not a time"),
         ("runs = 100\n", "", 22, "budget", "it gives no limit"),
         ('"60s"', '"1ms"', 20, "search.cutoff", "below the first cap"),

@@ -31,6 +31,8 @@ class StopReason(Enum):
     INTERRUPTED = "interrupted"
     DEFAULT_CRASHES = "the default configuration crashes"
     """It did so on each of the first pairs: the target or the scenario is broken."""
+    NOTHING_SOLVED = "no run was solved"
+    """Nearly all runs crashed: the same."""
     CONTRADICTION = "two runs contradict each other"
     """They gave different answers for the same instance: one of them is wrong."""
     ABORTED = "the target cannot be run"

@@ -27,6 +27,8 @@ WORTH_A_SHARE = 5.0
 PLAIN_EVERY = 10.0
 """Seconds between lines if nobody watches."""
 
+NO_ANSWER = "No run has been solved, so there is no answer."
+
 
 @contextmanager
 def watched(console: Console) -> Iterator[Callable[[View], None]]:
@@ -56,6 +58,9 @@ def facts(data: Mapping[str, Any]) -> Iterator[str]:
     # Nothing has come of any slot yet: a share would be about nothing.
     busy = f"slots {data['busy']:.0%} busy, " if data["busy"] else ""
     yield f"{busy}{_own(data)}"
+    if data["incumbent"] is None:
+        yield NO_ANSWER
+        return
     yield f"answer: {_means(data)}"
     yield data["certificate"]["headline"]
 
@@ -120,6 +125,9 @@ def story(view: View, argv: list[str]) -> RenderableType:
             lines.append(versus_default(view.certificate))
         if note := floor_note(view.certificate):
             lines.append(note)
+    elif not view.spent.solved:
+        more = "" if view.crashed else " Give it more time, or a longer cutoff."
+        lines.append(NO_ANSWER + more)
     spent = view.spent
     lines.append(
         f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from cunctator.announce import announced_compilation
 from cunctator.core.replay import ASKED, replay
-from cunctator.core.scheduler import Scheduler
+from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.journal_repair import add_checksums, repair_journal
@@ -113,7 +113,8 @@ def _check_unspoilt(directory: Path, journal: Journal) -> None:
     """Some studies cannot be gone on with: what they recorded would mislead the rest."""
     last = journal.last_progress()
     stop = str(last[1].get("stop")) if last else ""
-    if stop in (StopReason.DEFAULT_CRASHES.value, StopReason.CONTRADICTION.value):
+    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
+    if stop in (reason.value for reason in spoilt):
         assert last is not None
         problem = f"it ended because {stop}: {last[1].get('problem')}"
         raise StudyProblem(directory, problem, "mend that, then begin a new study")
@@ -156,7 +157,8 @@ def answer_of(directory: Path) -> int:
     if last is None:
         raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
     incumbent = last[1]["incumbent"]
-    assert isinstance(incumbent, dict)
+    if not isinstance(incumbent, dict):
+        raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
     return int(incumbent["index"])
 
 
@@ -194,12 +196,14 @@ def _opened(
         compile_kernels()
         events = journal.events()
         unfinished = replay(scheduler, events)
-    told = events.status != ASKED
+    told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(
         charged=float(events.seconds[told].sum()),
         wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
         runs=int(told.sum()),
+        solved=int(solved.sum()),
+        default_solved=int((solved & (events.configuration == 0)).sum()),
     )
     budget = _budget(scenario, journal, *added, spent.runs)
     with _logging_to(directory / LOG), _held(directory / FILE, directory):

@@ -10,6 +10,7 @@ from cunctator.demo import circuits, combinatorial
 from cunctator.demo.clauses import Formula, at_most_one, parity_clauses
 from cunctator.demo.formulas import FAMILIES, make_formula, write_formulas
 from cunctator.errors import InvalidSetting
+from optional import need
 
 
 def parse(text: str) -> tuple[int, list[list[int]]]:
@@ -164,6 +165,6 @@ def clasp(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_clasp_says_what_is_wrong_by_its_exit_code(tmp_path):
-    pytest.importorskip("clingo")
+    need("clingo")
     done = clasp("--no-such-option", str(tmp_path / "none.cnf"))
     assert done.returncode not in (0, 10, 20, 30) and "no-such-option" in done.stderr

@@ -51,6 +51,21 @@ def test_simulate(table, tmp_path):
     assert data["steps"] > 400 and data["scheduler_seconds"] > 0
 
 
+def test_json_on_standard_output_is_alone_there(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = cunctator("simulate", table, "--first-cap", "10ms", "--cutoff", "1m", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["incumbent"]["name"] == "fast [b]"
+    assert "proved optimal on this instance set" in done.stderr  # people still see it
+    assert not (tmp_path / "-").exists()
+    done = cunctator("demo", "--solver", "made-up", "--json", "-")
+    assert done.returncode == 0 and json.loads(done.stdout)["configurations"] == 200
+    done = cunctator("compare", table, "--methods", "uniform", "--seeds", 1, "--formats", "none",
+                     "--cutoff", "1m", "--json", "-")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) and "Everything is in" in done.stderr
+
+
 def test_names_cannot_command_the_terminal(tmp_path):
     path = tmp_path / "t.npz"
     np.savez(path, runtimes=[[1.0], [2.0]], configurations=["\x1b[2Jfast", "slow\n"])
@@ -146,6 +161,16 @@ def test_the_json_is_there_whatever_becomes_of_the_printing(table, tmp_path):
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert json.loads(report.read_text())["incumbent"]["index"] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json"]
+
+
+def test_a_reader_that_has_had_enough(table, tmp_path):
+    report = tmp_path / "result.json"
+    words = [*COMMAND, "simulate", str(table), "--json", str(report)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert b"print" not in process.stderr.read() and process.wait() == 0
+    assert json.loads(report.read_text())["incumbent"]["index"] == 0
+    process.stderr.close()
 
 
 def test_certificate_and_target(table, tmp_path):

@@ -15,6 +15,7 @@ import pytest
 
 from cunctator.errors import InvalidTable, MissingExtra
 from cunctator.formats.load import load_table
+from optional import need
 
 RUNTIMES = np.array([[1.0, 2.5, 3.0], [4.0, 0.5, 6.25]])
 
@@ -139,8 +140,8 @@ def test_csv_not_text(tmp_path):
 
 
 def test_parquet(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
+    pyarrow = need("pyarrow")
+    need("pyarrow.parquet")
 
     path = tmp_path / "t.parquet"
     columns = {"configuration": ["a", "b"], "x": RUNTIMES[:, 0], "y": RUNTIMES[:, 1], "z": [3, 6]}

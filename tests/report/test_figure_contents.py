@@ -6,6 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+
+from optional import need
+
+need("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure

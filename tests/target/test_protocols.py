@@ -66,6 +66,15 @@ def test_smac3_is_called_by_options():
         make_command(table, (taken,), {}, objective="cpu", has_cutoff=True)
 
 
+@pytest.mark.parametrize("protocol", ["smac", "aclib2", "smac3"])
+def test_truth_values_look_as_in_smac(protocol):
+    table = TargetTable(command=["w"], protocol=protocol)
+    flag = make_parameter("flag", "categorical", True, values=[True, False])
+    command = make_command(table, (flag,), {}, objective="cpu", has_cutoff=True)
+    said = " ".join(command.argv({"flag": False}, "i", 1, 1.0))
+    assert said.endswith("--flag=False" if protocol == "smac3" else "-flag False")
+
+
 def test_irace_is_called_by_position_with_formats():
     formats = {"p": "-p {value}", "q": ("-q", "{value}")}
     called = argv("irace", formats=formats)

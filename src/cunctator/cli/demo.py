@@ -15,6 +15,7 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.cli.recorded import finish, watch
@@ -34,7 +35,7 @@ def demo(
     json_file: JsonFile = None,
 ) -> None:
     """Configure a real SAT solver, to see it at work."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         check_writable(json_file)
         if solver == MADE_UP:
             show_made_up(profile, seed, json_file)

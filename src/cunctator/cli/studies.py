@@ -22,10 +22,12 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.errors import InvalidSetting
 from cunctator.records import StopReason
+from cunctator.streams import say
 from cunctator.units import counted, parse_duration, parse_extension
 
 if TYPE_CHECKING:
@@ -89,7 +91,7 @@ def run(
     json_file: JsonFile = None,
 ) -> None:
     """Begin a study: find the fastest configuration of a real target."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study_folder import begin_study
 
@@ -112,7 +114,7 @@ def resume(
     json_file: JsonFile = None,
 ) -> None:
     """Go on with a study, wherever it ended and however."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal_file import FILE
         from cunctator.study_folder import resumed_study
 
@@ -135,7 +137,7 @@ def validate(
     json_file: JsonFile = None,
 ) -> None:
     """Compare the answer with the default on test instances."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
         from cunctator.study_folder import scenario_of
@@ -186,7 +188,7 @@ def print_validation(validation: Validation) -> None:
 @app.command()
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
 
@@ -290,6 +292,8 @@ def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
         show(f"not running, and did not end in order; go on: cunctator resume {directory}")
     for line in facts(data):
         show(line)
+    if data["incumbent"] is None:
+        return
     settings = data["incumbent"]["configuration"]
     words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
     show(f"settings: {printable(words)}")
@@ -356,7 +360,7 @@ def print_end(study: Study, view: View) -> None:
     space = study.scenario.space
     if view.has_answer:
         console.print(comparison(space.default, space.configuration(view.answer.configuration)))
-    if view.certificate.pools:
+    if view.has_answer and view.certificate.pools:
         console.print(pool_table(pools_as_data(view.certificate)))
     console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
     for warning in study.warnings:
@@ -382,8 +386,7 @@ def finish(view: View) -> None:
     """Exit with 130 if it was interrupted, with 1 if the target prevented a result."""
     if view.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    failures = (StopReason.ABORTED, StopReason.CONTRADICTION, StopReason.DEFAULT_CRASHES)
-    if view.stop in failures:
+    if view.stop is StopReason.ABORTED or not view.has_answer:
         raise typer.Exit(FAILED)
 
 
@@ -395,11 +398,11 @@ def interruptible(study: Study) -> Iterator[None]:
     def handle(number: int, frame: object) -> None:
         nonlocal presses
         presses += 1
-        if presses > 1:
-            os.write(2, b"cunctator: ended at once; everything recorded is kept, resume it\n")
-            os._exit(INTERRUPTED)
-        os.write(2, b"\ncunctator: ending; press Ctrl-C again to end at once\n")
         study.interrupt()
+        if presses > 1:
+            say("ended at once; everything recorded is kept, resume it")
+            os._exit(INTERRUPTED)
+        say("ending; press Ctrl-C again to end at once")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -13,7 +13,7 @@ import importlib
 import json
 import math
 import warnings as python_warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from cunctator.expressions import Expression, all_of
 from cunctator.formats.configspace_clauses import Clauses, NoSense, value_of
 from cunctator.formats.imported import ImportedSpace, read_lines
 from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS, TooMuch, read_yaml
+from cunctator.formats.reachable import reachable
 from cunctator.parameters import Parameter, make_parameter
 from cunctator.space import Space
 
@@ -144,9 +145,17 @@ def _space(
     parameters = tuple(
         _with_condition(parameter, conditions.get(name)) for name, parameter in plain.items()
     )
-    rules = tuple(rule for rule in forbidden if rule is not None)
-    Space(parameters, forbidden=rules)  # complains if they do not fit together
-    return ImportedSpace(parameters, rules, warnings=tuple(warnings))
+    clauses_left = [rule for rule in forbidden if rule is not None]
+    Space(parameters, forbidden=clauses_left)  # complains if they do not fit together
+    reached = reachable(parameters, clauses_left)
+    for name, reason in reached.gone.items():
+        warnings.append(f"{name} is never active and is left out: {reason}")
+    if None in reached.forbidden:
+        warnings.append("forbidden clauses about what is never active are left out")
+    rules = tuple(rule for rule in reached.forbidden if rule is not None)
+    return ImportedSpace(
+        reached.parameters, rules, warnings=tuple(warnings), left_out=frozenset(reached.gone)
+    )
 
 
 def _items(data: Mapping[str, Any], key: str) -> list[Any]:
@@ -166,6 +175,7 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
     """A hyperparameter of the library as ours."""
     name, kind = str(one.name), type(one).__name__.removesuffix("Hyperparameter")
     if kind == "Constant":
+        _warn_of_none(name, [one.value], warnings)
         value = value_of(one.value, name)
         return make_parameter(name, "categorical", value, values=[value])
     if kind in ("Categorical", "Ordinal"):
@@ -173,6 +183,7 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
         weights = getattr(one, "weights", None) or ()
         if len(set(weights)) > 1:
             warnings.append(f"{name}: its weights are not used; all values are as likely")
+        _warn_of_none(name, listed, warnings)
         values = [value_of(value, name) for value in listed]
         default = value_of(one.default_value, name)
         if kind == "Ordinal":
@@ -193,6 +204,11 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
             name, "integer", default, low=int(one.lower), high=int(one.upper), log=log
         )
     return make_parameter(name, "real", float(one.default_value), low=low, high=high, log=log)
+
+
+def _warn_of_none(name: str, values: Iterable[object], warnings: list[str]) -> None:
+    if any(value is None for value in values):
+        warnings.append(f"{name}: its value None is the text 'None' here")
 
 
 def _wrong(path: Path, problem: str, fix: str) -> InvalidScenario:

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cunctator.errors import CunctatorError
-from cunctator.target.cgroup import GroupTree
+from cunctator.target.cgroup import GroupTree, remove_groups_below
 from cunctator.target.folder import empty_folder
 from cunctator.target.idleness import IDLE, IdleWatch
 from cunctator.target.launch import BEGUN, REPORT, launch, words
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.memory import MemoryWatch
 from cunctator.target.output import Stream
-from cunctator.target.tree import ProcessTree, Tree, send
+from cunctator.target.tree import ProcessTree, Sight, Tree, send
 
 __all__ = ["Call", "Ending", "Measurement", "Request", "Surroundings", "run_process"]
 
@@ -73,6 +73,8 @@ def run_process(request: Request, surroundings: Surroundings) -> Measurement:
     except (OSError, ValueError, CunctatorError) as error:
         host = os.uname().nodename
         return Measurement(Ending.FAILED_TO_START, host=host, problem=words(error))
+    if group is not None:
+        remove_groups_below(group)
     try:
         empty_folder(surroundings.folder)
     except OSError as error:
@@ -89,12 +91,16 @@ class _Run:
         self.tree = tree
         self.channel = surroundings.channel
         added = {"TMPDIR": str(surroundings.folder), **(request.environment or {})}
-        self.begun = time.monotonic()
         self.child = launch(request, added, surroundings.channel)
+        self.begun = self.child.begun
         self.stdout = Stream(self.child.stdout, request.output)
         self.stderr = Stream(self.child.stderr, request.output)
-        self.report = Stream(self.child.report, REPORT_LIMIT)
-        self.has_begun = False
+        self.streams = [self.stdout, self.stderr]
+        self.report: Stream | None = None
+        if self.child.report is not None:
+            self.report = Stream(self.child.report, REPORT_LIMIT)
+            self.streams.append(self.report)
+        self.has_begun = self.report is None
         self.is_stopped = False
         self.ended: float | None = None
         """When the first process did."""
@@ -144,7 +150,7 @@ class _Run:
 
     def _wait(self, seconds: float) -> None:
         """Read what is printed until something happens, at most so long."""
-        streams = [s for s in (self.stdout, self.stderr, self.report) if s.is_open]
+        streams = [stream for stream in self.streams if stream.is_open]
         waiting = [stream.descriptor for stream in streams]
         if not self.is_stopped:
             waiting.append(self.channel)
@@ -163,7 +169,7 @@ class _Run:
 
     def _read_report(self) -> None:
         """All that happened before the target began is not charged to it."""
-        report = self.report.kept
+        report = b"" if self.report is None else self.report.kept
         if report.startswith(BEGUN):
             _, begun, used = REPORT.unpack(report[: REPORT.size])
             self.begun = self.looked = begun / 1e9
@@ -179,7 +185,7 @@ class _Run:
         if self.ended is not None:
             return Ending.EXITED
         sight = self.tree.look()
-        if self._is_too_large(sight.memory):
+        if self._is_too_large(sight):
             return Ending.MEMORY
         cpu = max(self.cpu, sight.cpu)
         is_idle = cpu - self.cpu < IDLE * (now - self.looked)
@@ -192,8 +198,8 @@ class _Run:
         self.next_look = now + self._pause(sight.threads)
         return None
 
-    def _is_too_large(self, resident: int) -> bool:
-        size = self.memory.size(resident, self.tree.members)
+    def _is_too_large(self, sight: Sight) -> bool:
+        size = self.memory.size(sight.memory, sight.processes)
         self.peak_memory = max(self.peak_memory, size)
         return self.request.memory is not None and size > self.request.memory
 
@@ -203,7 +209,7 @@ class _Run:
         That is by the threads there are now; new ones are believed to come no sooner than after
         10 ms, as looking that often is cheap enough, however many CPUs there are.
         """
-        pause = min(LONGEST_WAIT, self.idle.period)
+        pause = min(LONGEST_WAIT, self.idle.period, self.tree.patience)
         if self.request.objective == "cpu":
             remaining = self.request.cap - self.cpu
             pause = min(pause, remaining / max(1, min(threads, CPUS)))
@@ -231,7 +237,7 @@ class _Run:
         until = time.monotonic() + self.request.grace
         while not self._reap() and not self.is_stopped:
             remaining = until - time.monotonic()
-            if remaining <= 0 or self._is_too_large(self.tree.look().memory):
+            if remaining <= 0 or self._is_too_large(self.tree.look()):
                 return
             self._wait(min(remaining, SHORTEST_PAUSE))
 
@@ -247,7 +253,7 @@ class _Run:
             self._wait(SHORTEST_PAUSE)
 
     def _read_the_rest(self) -> None:
-        for stream in (self.stdout, self.stderr, self.report):
+        for stream in self.streams:
             for _ in range(LAST_READS):
                 if not stream.is_open or not stream.read():
                     break
@@ -259,7 +265,7 @@ class _Run:
         request = self.request
         cpu = max(self.cpu, self.tree.final_cpu())
         spent = cpu if request.objective == "cpu" else wall
-        report = self.report.kept
+        report = b"" if self.report is None else self.report.kept
         problem = report[REPORT.size if self.has_begun else 0 :].decode(errors="replace")
         if ending is Ending.EXITED and (problem or not self.has_begun):
             ending = Ending.FAILED_TO_START
@@ -277,6 +283,7 @@ class _Run:
             peak_memory=self.peak_memory,
             overshoot=max(spent - request.cap, 0.0),
             method=self.tree.method,
+            doubt=self.tree.doubt(),
             stdout=self.stdout.kept,
             stderr=self.stderr.kept,
             stdout_left_out=self.stdout.left_out,

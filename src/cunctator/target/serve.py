@@ -25,12 +25,13 @@ from cunctator.target.channel import (
 from cunctator.target.folder import make_folder, remove_folder
 from cunctator.target.launch import (
     become_subreaper,
-    become_urgent,
     wake_at_drivers_death,
     words,
 )
+from cunctator.target.mark import MARK, put_mark
 from cunctator.target.measurement import Ending, Measurement
 from cunctator.target.owner import owner
+from cunctator.target.precedence import become_urgent, keep_precedence
 from cunctator.target.process import Surroundings, run_process
 
 
@@ -40,8 +41,10 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
     `prefix` is what the path of our temporary folder begins with; who we are follows.
     """
     restore_signals()
+    put_mark(os.environ[MARK])
     become_subreaper()
     become_urgent()
+    keep_precedence()
     wake_at_drivers_death()
     temporary = Path(prefix + owner())
     try:
