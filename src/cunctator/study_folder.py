@@ -223,6 +223,8 @@ def _logging_to(path: Path) -> Iterator[None]:
     """Keep what happens, in words, in a file of the study's folder."""
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    # If the disk is full, the journal says so in one line; a lost line of the log is no matter.
+    handler.handleError = lambda record: None  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
         yield
@@ -234,7 +236,7 @@ def _logging_to(path: Path) -> Iterator[None]:
 def _budget(
     scenario: Scenario, journal: Journal, more: float, more_runs: int, spent: int
 ) -> Budget:
-    """What the scenario allows, and all that was added; `more` is added now, for good."""
+    """What the scenario allows, and all that was added; `more` is added with the next commit."""
     table = scenario.budget
     seconds, runs = journal.extended()
     if more_runs and table.runs is None:
@@ -287,7 +289,7 @@ def _locked(directory: Path) -> Iterator[None]:
             os.write(handle, _name_of(os.getpid()).encode())
         except OSError as error:
             problem = f"nothing can be written there ({error.strerror})"
-            fix = "make room, then resume: everything recorded is kept"
+            fix = "make room, then try again: nothing recorded is lost"
             raise StudyProblem(directory, problem, fix) from None
         try:
             yield
