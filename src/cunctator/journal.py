@@ -140,9 +140,8 @@ class Journal:
             return None if row is None else (float(row[1]), progress_of(decoded(row[2])))
 
     def extend(self, at: float, seconds: float, runs: int = 0) -> None:
-        """Add to the budget, for good."""
+        """Add to the budget; it counts once `commit` has returned."""
         self.store.add(EXTENSIONS, at, seconds, runs)
-        self.commit()
 
     def extended(self) -> tuple[float, int]:
         """Seconds and runs that were added to the budget so far."""

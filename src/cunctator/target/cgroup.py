@@ -74,8 +74,11 @@ class GroupTree:
         return list({*self._below.members(), *self._inside()})
 
     def kill(self) -> None:
-        """Freeze them, then kill them: see `freeze_and_kill`."""
-        tree.freeze_and_kill(self.members)
+        """Freeze them, then kill them (`freeze_and_kill`); the group shows its members at once."""
+        if self._inside():
+            tree.freeze_and_kill(self._inside)
+        if self._has_deserters or not self._inside():
+            self._below.kill()
 
     def final_cpu(self) -> float:
         """What the group counts is some microseconds less, on account of our own share."""

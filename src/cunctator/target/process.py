@@ -246,7 +246,9 @@ class _Run:
         until = time.monotonic() + self.request.grace
         while not self._reap() and not self.is_stopped:
             remaining = until - time.monotonic()
-            if remaining <= 0 or self._is_too_large(self.tree.look()):
+            if remaining <= 0:
+                return
+            if self.request.memory is not None and self._is_too_large(self.tree.look()):
                 return
             self._wait(min(remaining, SHORTEST_PAUSE))
 
