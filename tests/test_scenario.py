@@ -271,12 +271,36 @@ def test_refused_with_file_line_and_key(write, old, new, line, key, problem):
         ("[budget]\nruns = 1", "is missing"),
         ("", "is missing"),
         ("x = " + "[" * 100_000, "nested too deeply"),
+        ("x = " + "{a = " * 100_000, "nested too deeply"),
+        ("[" + ".".join("a" * 20_000) + "]\n", "nested too deeply"),
+        ("[[" + ".".join("a" * 20_000) + "]]\n", "nested too deeply"),
+        (".".join("a" * 20_000) + " = 1\n", "nested too deeply"),
+        ("x = {" + ".".join("a" * 20_000) + " = 1}\n", "nested too deeply"),
         ("\x00", "not TOML"),
     ],
-    ids=["part", "empty", "nested", "nul"],
+    ids=["part", "empty", "nested", "tables", "header", "headers", "key", "inline key", "nul"],
 )
 def test_files_that_are_hardly_scenarios(write, change, problem):
     assert problem in complaint(write(text=change)).problem
+
+
+def test_dots_in_texts_lists_and_comments_nest_nothing(write):
+    numbers = ", ".join(["0.5"] * 200)
+    load_scenario(write(("[search]", f"# {'a.' * 200}\n[search] # {'[' * 200}")))
+    error = complaint(write(("[search]", f"[search]\nx = [{numbers}]")))
+    assert error.problem == "unknown key"
+
+
+@pytest.mark.parametrize("number", ["1" * 400, "-" + "1" * 400, "0x" + "f" * 5000, "1_1" * 200])
+@pytest.mark.parametrize("key", ["seed", "workers", "cutoff", "confidence", "first_cap"])
+def test_whole_numbers_without_end(write, number, key):
+    """Longer ones than Python converts are refused by itself, decimal ones only."""
+    old = next((line for line in BASE.splitlines() if line.startswith(f"{key} =")), "[search]")
+    new = f"{key} = {number}" if old != "[search]" else f"[search]\n{key} = {number}"
+    error = complaint(write((old, new)))
+    assert error.key == f"search.{key}" and "too large for TOML" in error.problem
+    error = complaint(write(text=BASE[: BASE.index("[budget]")] + f"[budget]\nruns = {number}"))
+    assert error.key == "budget.runs" and "too large for TOML" in error.problem
 
 
 def test_no_parameters(write):

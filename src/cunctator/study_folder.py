@@ -20,7 +20,7 @@ from pathlib import Path
 
 from cunctator.announce import announced_compilation
 from cunctator.core.replay import ASKED, replay
-from cunctator.core.scheduler import Scheduler
+from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.journal_repair import add_checksums, repair_journal
@@ -113,7 +113,8 @@ def _check_unspoilt(directory: Path, journal: Journal) -> None:
     """Some studies cannot be gone on with: what they recorded would mislead the rest."""
     last = journal.last_progress()
     stop = str(last[1].get("stop")) if last else ""
-    if stop in (StopReason.DEFAULT_CRASHES.value, StopReason.CONTRADICTION.value):
+    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
+    if stop in (reason.value for reason in spoilt):
         assert last is not None
         problem = f"it ended because {stop}: {last[1].get('problem')}"
         raise StudyProblem(directory, problem, "mend that, then begin a new study")
@@ -156,7 +157,8 @@ def answer_of(directory: Path) -> int:
     if last is None:
         raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
     incumbent = last[1]["incumbent"]
-    assert isinstance(incumbent, dict)
+    if not isinstance(incumbent, dict):
+        raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
     return int(incumbent["index"])
 
 
@@ -179,7 +181,8 @@ def _opened(
     make_workers: MakeWorkers,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
-    search = scenario.search
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
     with announced_compilation():
         scheduler = Scheduler(
             scenario.configurations,
@@ -190,16 +193,19 @@ def _opened(
             confidence=search.confidence,
             fixed=scenario.space.fixed,
             limit=scenario.space.size,
+            draws=None if is_all else scenario.space.draws,
         )
         compile_kernels()
         events = journal.events()
         unfinished = replay(scheduler, events)
-    told = events.status != ASKED
+    told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(
         charged=float(events.seconds[told].sum()),
         wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
         runs=int(told.sum()),
+        solved=int(solved.sum()),
+        default_solved=int((solved & (events.configuration == 0)).sum()),
     )
     budget = _budget(scenario, journal, *added, spent.runs)
     with _logging_to(directory / LOG), _held(directory / FILE, directory):
@@ -217,6 +223,8 @@ def _logging_to(path: Path) -> Iterator[None]:
     """Keep what happens, in words, in a file of the study's folder."""
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    # If the disk is full, the journal says so in one line; a lost line of the log is no matter.
+    handler.handleError = lambda record: None  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
         yield
@@ -228,7 +236,7 @@ def _logging_to(path: Path) -> Iterator[None]:
 def _budget(
     scenario: Scenario, journal: Journal, more: float, more_runs: int, spent: int
 ) -> Budget:
-    """What the scenario allows, and all that was added; `more` is added now, for good."""
+    """What the scenario allows, and all that was added; `more` is added with the next commit."""
     table = scenario.budget
     seconds, runs = journal.extended()
     if more_runs and table.runs is None:
@@ -242,7 +250,8 @@ def _budget(
         if not math.isfinite(more):
             raise InvalidSetting("--more", more, "expected a finite time")
         if table.runs is not None and spent >= table.runs + runs:
-            fix = f"its {table.runs + runs:,} runs are spent: give more of those, e.g. 500runs"
+            made = counted(table.runs + runs, "run")
+            fix = f"its budget of {made} is spent: give more of those, e.g. 500runs"
             raise InvalidSetting("--more", given, fix)
     if more or more_runs:
         journal.extend(time.time(), more, more_runs)
@@ -280,7 +289,7 @@ def _locked(directory: Path) -> Iterator[None]:
             os.write(handle, _name_of(os.getpid()).encode())
         except OSError as error:
             problem = f"nothing can be written there ({error.strerror})"
-            fix = "make room, then resume: everything recorded is kept"
+            fix = "make room, then try again: nothing recorded is lost"
             raise StudyProblem(directory, problem, fix) from None
         try:
             yield

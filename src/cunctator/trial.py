@@ -145,11 +145,13 @@ def _space_lines(scenario: Scenario) -> list[str]:
     pair_count = scenario.instances.count
     pairs = "an endless stream of pairs" if pair_count is None else counted(pair_count, "instance")
     count = scenario.configurations
-    searched = "pools of configurations that grow" if count is None else f"{count:,} configurations"
+    searched = (
+        "pools of configurations that grow" if count is None else counted(count, "configuration")
+    )
     lines = [f"{counted(len(scenario.space.parameters), 'parameter')}, {searched}, {pairs}."]
     slots, cpus = scenario.search.workers, os.cpu_count() or 1
     if slots > cpus:
-        lines.append(f"{slots} slots on {cpus} CPUs: runs will be in each other's way.")
+        lines.append(f"{slots} slots on {counted(cpus, 'CPU')}: runs will be in each other's way.")
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -166,6 +167,16 @@ def test_the_json_is_there_whatever_becomes_of_the_printing(table, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json"]
 
 
+def test_a_reader_that_has_had_enough(table, tmp_path):
+    report = tmp_path / "result.json"
+    words = [*COMMAND, "simulate", str(table), "--json", str(report)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert b"print" not in process.stderr.read() and process.wait() == 0
+    assert json.loads(report.read_text())["incumbent"]["index"] == 0
+    process.stderr.close()
+
+
 def test_certificate_and_target(table, tmp_path):
     report = tmp_path / "result.json"
     done = cunctator("simulate", table, "--epsilon", 3, "--delta", 0.4, "--json", report)
@@ -215,3 +226,19 @@ def test_the_first_compilation_announces_itself(tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("limit", [512 * 2**20, 10**9])
+def test_too_little_memory_is_said_before_a_library_hangs(limit):
+    """As `ulimit -v` would limit it."""
+    done = subprocess.run(
+        [*COMMAND, "simulate", "minisat"],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 2 and not done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "(ulimit -v); at least 1.5 GB are needed: raise the limit" in line

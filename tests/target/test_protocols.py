@@ -127,11 +127,13 @@ def test_a_timeout_long_before_the_cap_is_odd():
     assert judged("smac", line, wall=9.9).warning == ""
 
 
-def test_a_starved_run_is_capped_with_a_warning():
-    for idle, expected in ((1.0, True), (99.0, False)):
-        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=idle)
-        assert verdict.status is Status.CAPPED
-        assert ("overloaded" in verdict.warning) == expected
+def test_a_starved_run_has_not_reached_its_cap():
+    """Less CPU time was used than that: it must not count as having exceeded it."""
+    verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=1.0)
+    assert verdict.abort and "overloaded" in verdict.problem
+    for more in ({"idle": 99.0}, {"idle": 1.0, "cpu": 1e6}):
+        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, **more)
+        assert verdict.status is Status.CAPPED and not verdict.abort
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from cunctator.errors import ContradictingAnswers, CunctatorError, InvalidSetting
+from cunctator.streams import say
 
 app = typer.Typer(
     help="Find the fastest configuration of a solver, and say how close to the best it is.",
@@ -102,7 +103,7 @@ def quick_interrupt(words: str = NOTHING_YET) -> Iterator[None]:
     """
 
     def leave(number: int, frame: object) -> None:
-        os.write(2, f"cunctator: {words}\n".encode())
+        say(words)
         os._exit(INTERRUPTED)
 
     before = signal.signal(signal.SIGINT, leave)

@@ -21,7 +21,7 @@ from cunctator.cli.common import (
 from cunctator.cli.recorded import finish, watch
 from cunctator.cli.studies import conduct, print_validation, validated
 from cunctator.errors import InvalidSetting
-from cunctator.units import parse_duration
+from cunctator.units import counted, parse_duration
 
 MADE_UP = "made-up"
 
@@ -62,10 +62,10 @@ def show_real(
         folder = Path(name)
         scenario = demo_scenario(solver, seed, seconds, folder, workers)
         console.print(
-            f"{solver}, {len(scenario.space.parameters)} parameters,"
+            f"{solver}, {counted(len(scenario.space.parameters), 'parameter')},"
             f" pools of configurations that grow; {TRAINING} generated formulas, endless"
-            f" seeds; {seconds:g} s on {scenario.search.workers} slots. Then {TESTING} fresh"
-            " formulas for the answer and the default.",
+            f" seeds; {seconds:g} s on {counted(scenario.search.workers, 'slot')}."
+            f" Then {TESTING} fresh formulas for the answer and the default.",
             highlight=False,
         )
         study = folder / "study"

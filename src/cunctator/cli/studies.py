@@ -27,6 +27,7 @@ from cunctator.cli.common import (
 )
 from cunctator.cli.scenarios import ScenarioFile, changes_of
 from cunctator.records import StopReason
+from cunctator.streams import say
 from cunctator.units import counted, parse_duration, parse_extension
 
 if TYPE_CHECKING:
@@ -209,15 +210,17 @@ def measure(
                 table = run_measurement(loaded, configurations, pairs, beside, update)
             except KeyboardInterrupt:
                 bar.stop()
-                done = f"{bar.tasks[0].completed:,.0f} of {bar.tasks[0].total or 0:,.0f} runs"
-                typer.echo(f"cunctator: {done} are recorded; the same command goes on", err=True)
+                total = counted(int(bar.tasks[0].total or 0), "run")
+                done = f"{bar.tasks[0].completed:,.0f} of {total}"
+                typer.echo(f"cunctator: recorded {done}; the same command goes on", err=True)
                 raise typer.Exit(INTERRUPTED) from None
         save_table(table, out)
         if table.measures and out.suffix != ".npz":
             names = ", ".join(table.measures)
             typer.echo(f"Measures are kept in .npz files only; {out} has no {names}", err=True)
         rows, columns = table.runtimes.shape
-        typer.echo(f"{rows:,} configurations on {columns:,} pairs: {out}; all runs are in {beside}")
+        size = f"{counted(rows, 'configuration')} on {counted(columns, 'pair')}"
+        typer.echo(f"{size}: {out}; all runs are in {beside}")
         caps = f"--first-cap {loaded.search.first_cap:g}s --cutoff {loaded.search.cutoff:g}s"
         typer.echo(f"Search it: cunctator simulate {shlex.quote(str(out))} {caps}")
 
@@ -263,6 +266,8 @@ def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
         show(f"not running, and did not end in order; go on: cunctator resume {directory}")
     for line in facts(data):
         show(line)
+    if data["incumbent"] is None:
+        return
     settings = data["incumbent"]["configuration"]
     words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
     show(f"settings: {printable(words)}")
@@ -329,7 +334,7 @@ def print_end(study: Study, view: View) -> None:
     space = study.scenario.space
     if view.has_answer:
         console.print(comparison(space.default, space.configuration(view.answer.configuration)))
-    if view.certificate.pools:
+    if view.has_answer and view.certificate.pools:
         console.print(pool_table(pools_as_data(view.certificate)))
     console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
     for warning in study.warnings:
@@ -355,8 +360,7 @@ def finish(view: View) -> None:
     """Exit with 130 if it was interrupted, with 1 if the target prevented a result."""
     if view.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    failures = (StopReason.ABORTED, StopReason.CONTRADICTION, StopReason.DEFAULT_CRASHES)
-    if view.stop in failures:
+    if view.stop is StopReason.ABORTED or not view.has_answer:
         raise typer.Exit(FAILED)
 
 
@@ -368,11 +372,11 @@ def interruptible(study: Study) -> Iterator[None]:
     def handle(number: int, frame: object) -> None:
         nonlocal presses
         presses += 1
-        if presses > 1:
-            os.write(2, b"cunctator: ended at once; everything recorded is kept, resume it\n")
-            os._exit(INTERRUPTED)
-        os.write(2, b"\ncunctator: ending; press Ctrl-C again to end at once\n")
         study.interrupt()
+        if presses > 1:
+            say("ended at once; everything recorded is kept, resume it")
+            os._exit(INTERRUPTED)
+        say("ending; press Ctrl-C again to end at once")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -27,7 +27,7 @@ from cunctator.expressions import Expression, ExpressionError, parse_expression
 from cunctator.instances import Instances
 from cunctator.parameters import Parameter, make_parameter
 from cunctator.scenario.changes import Changes, with_changes
-from cunctator.scenario.lines import line_of
+from cunctator.scenario.lines import line_of, too_deep
 from cunctator.scenario.models import (
     BudgetTable,
     Document,
@@ -93,6 +93,8 @@ def load_scenario(
     """
     place = Path(path)
     text = _read(place)
+    if (line := too_deep(text)) is not None:
+        raise InvalidScenario(place, line, "", "nested too deeply", "write it flat")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -102,17 +104,30 @@ def load_scenario(
         raise InvalidScenario(
             place, None, "", "a number has too many digits", "shorten it"
         ) from None
-    except RecursionError:
-        raise InvalidScenario(place, None, "", "nested too deeply", "write it flat") from None
     try:
         if changes:
             text = with_changes(text, changes)
             data = tomllib.loads(text)
+        _check_numbers(data, ())
         return _build(place, text, data, (folder or place.parent).resolve())
     except InvalidKey as error:
         line = line_of(text, error.key)
         name = ".".join(str(part) for part in error.key)
         raise InvalidScenario(place, line, name, error.problem, error.fix) from None
+
+
+def _check_numbers(given: object, key: tuple[str | int, ...]) -> None:
+    """Python reads whole numbers of any length, TOML has those of 64 bits."""
+    if isinstance(given, int) and not -(2**63) <= given < 2**63:
+        problem = "a whole number that is too large for TOML"
+        raise InvalidKey(key, problem, "give one of at most 64 bits")
+    parts: Iterable[tuple[str | int, object]] = ()
+    if isinstance(given, dict):
+        parts = given.items()
+    elif isinstance(given, list):
+        parts = enumerate(given)
+    for name, part in parts:
+        _check_numbers(part, (*key, name))
 
 
 def template_text() -> str:

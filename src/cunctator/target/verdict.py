@@ -32,7 +32,7 @@ STARVED = 0.5
 
 OVERLOADED = (
     "the machine is overloaded: a run was ended at its wall-clock limit although it was ready to"
-    " run most of the time; use fewer workers"
+    " run most of the time; use fewer workers, then resume"
 )
 
 DIFFERENT_SECONDS, DIFFERENT_SHARE = 0.25, 0.1
@@ -90,8 +90,9 @@ class Judge:
             return Verdict(Status.CRASHED, problem=one_line(measurement.problem))
         if ending is Ending.MEMORY:
             return Verdict(Status.CRASHED, problem="memory limit", output=tail(measurement))
-        if ending is Ending.WALL and measurement.idle < STARVED * measurement.wall:
-            return Verdict(Status.CAPPED, warning=OVERLOADED)
+        if is_starved(measurement, cap):
+            # It has not reached its cap, and nothing else is known of it either.
+            return Verdict(Status.CRASHED, problem=OVERLOADED, abort=True)
         if ending in (Ending.CAP, Ending.WALL) or self._seconds(measurement) > cap:
             return Verdict(Status.CAPPED)
         if self.protocol is None:
@@ -168,6 +169,12 @@ class Judge:
             problem = f"{problem} ({how_it_ended(measurement)})"
         abort = report.said is Said.ABORT
         return Verdict(Status.CRASHED, None, reported, problem, report.warning, abort=abort)
+
+
+def is_starved(measurement: Measurement, cap: float) -> bool:
+    """Whether a run was ended before its cap because the machine has no time for it."""
+    is_early = measurement.ending is Ending.WALL and measurement.cpu < cap
+    return is_early and measurement.idle < STARVED * measurement.wall
 
 
 def different_times(reported: float | None, measured: float) -> str:
