@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -89,19 +89,25 @@ def _exists(scenario: Scenario, configuration: int) -> bool:
     return configuration < most
 
 
-def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
-    """What happened, as a table and in sentences."""
-    grid = Grid(title="The default configuration, and others")
-    grid.add_column("configuration")
-    grid.add_column("instance", overflow="fold")
-    for heading in ("outcome", "cpu", "wall", "code", "memory", "answer"):
-        grid.add_column(heading, justify="right")
+def check_parts(scenario: Scenario, trials: list[Trial]) -> list[RenderableType]:
+    """What happened, as a table and in sentences.
+
+    Texts that are not to be wrapped hold a path or a command: broken by us, they could not be
+    copied.
+    """
+    title = "The default configuration, and others"
+    grid = Grid(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
+    grid.add_column("run", no_wrap=True)
+    for heading in ("outcome", "cpu", "wall", "code", "memory"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    grid.add_column("answer", overflow="fold")
+    instances = list(dict.fromkeys(trial.execution.instance for trial in trials))
     for trial in trials:
         details = trial.report.details
         code = details.exit_code if details.signal is None else f"signal {details.signal}"
+        place = instances.index(trial.execution.instance) + 1
         grid.add_row(
-            _name(scenario, trial.configuration),
-            Text(printable(_short(trial.execution.instance, scenario))),
+            f"{_name(scenario, trial.configuration)} on {place}",
             trial.report.status.value if trial.report.status else "-",
             format_duration(details.cpu),
             format_duration(details.wall),
@@ -109,10 +115,18 @@ def check_table(scenario: Scenario, trials: list[Trial]) -> RenderableType:
             f"{details.memory / 1e6:.0f} MB",
             Text(printable(details.answer or "-")),
         )
-    lines = [*_space_lines(scenario), *_verdict(trials)]
+    parts: list[RenderableType] = [grid]
+    for place, instance in enumerate(instances, 1):
+        parts.append(_whole(f"Instance {place}: {_short(instance, scenario)}"))
+    parts.extend(Text(line) for line in _space_lines(scenario))
+    parts.extend(_verdict(trials))
     if all(trial.is_good for trial in trials):
-        lines.extend(_reach(scenario, trials))
-    return Group(grid, *(Text(line) for line in lines))
+        parts.extend(Text(line) for line in _reach(scenario, trials))
+    return parts
+
+
+def _whole(line: str) -> Text:
+    return Text(printable(line), no_wrap=True, overflow="ignore")
 
 
 def _name(scenario: Scenario, configuration: int) -> str:
@@ -141,33 +155,39 @@ def _space_lines(scenario: Scenario) -> list[str]:
     return lines
 
 
-def _verdict(trials: list[Trial]) -> list[str]:
+def _verdict(trials: list[Trial]) -> list[Text]:
     for trial in trials:
         if trial.is_good:
             continue
         fault = "The scenario's or the machine's" if trial.report.abort else "The target's"
-        lines = [f"{fault} fault, it seems: {printable(trial.report.details.problem)}"]
+        lines = [Text(f"{fault} fault, it seems: {printable(trial.report.details.problem)}")]
         if trial.argv:
-            lines.append(f"Try it by hand: {printable(shlex.join(trial.argv))}")
+            lines.append(_whole(f"Try it by hand: {shlex.join(trial.argv)}"))
         output = trial.report.output[-OUTPUT_SHOWN:]
-        lines.extend(f"  {printable(line)}" for line in output.splitlines())
+        lines.extend(_whole(f"  {line}") for line in output.splitlines())
         return lines
-    command = [f"The first was: {printable(shlex.join(trials[0].argv))}"] if trials[0].argv else []
+    command = [_whole(f"The first was: {shlex.join(trials[0].argv)}")] if trials[0].argv else []
+    return [*command, *(Text(line) for line in _what_was_odd(trials))]
+
+
+def _what_was_odd(trials: list[Trial]) -> list[str]:
+    """Of runs that did not fail: what to know of them all the same."""
     false = [trial for trial in trials if trial.reports_another_time]
     if false:
-        return [*command, *_about_false_times(false, len(trials))]
+        return _about_false_times(false, len(trials))
     warnings = [trial.report.warning for trial in trials if trial.report.warning]
+    said = []
     if warnings:
         count = counted(len(warnings), "run")
-        command.append(f"{count} with a warning, the first: {printable(warnings[0])}")
+        said.append(f"{count} with a warning, the first: {printable(warnings[0])}")
     capped = sum(trial.report.status is Status.CAPPED for trial in trials)
     if capped == len(trials):
         line = "No run ended within its cap: check the cutoff, or give easier instances."
-        return [*command, line]
+        return [*said, line]
     if capped:
         line = f"{counted(capped, 'run')} did not end before the cutoff; else all is well."
-        return [*command, line]
-    return [*command, "Else all is well." if warnings else "All is well."]
+        return [*said, line]
+    return [*said, "Else all is well." if warnings else "All is well."]
 
 
 def _about_false_times(false: list[Trial], runs: int) -> list[str]:

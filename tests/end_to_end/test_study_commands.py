@@ -274,6 +274,28 @@ def test_a_check_tries_the_users_own_configurations(folder):
     assert all(word in out for word in words), out
 
 
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_check_breaks_no_path(folder, width, monkeypatch):
+    """At any width: the table has all its words, and paths and commands can be copied."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    deep = "a folder of some length/and another one in it/" + "x" * 60
+    (folder / deep).mkdir(parents=True)
+    (folder / deep / "instance.cnf").write_text("")
+    text = SCENARIO.replace('names = ["a", "b c", "$d"]', f'list = ["{deep}/instance.cnf"]')
+    (folder / "scenario.toml").write_text(text.replace('answer = "answer (.*)"\n', ""))
+    done = cunctator("check", folder / "scenario.toml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert f"Instance 1: {deep}/instance.cnf" in lines
+    assert any(line.startswith("The first was: ") and "instance.cnf" in line for line in lines)
+    rows = [line for line in lines if " on 1 " in line]
+    assert len(rows) >= 3 and all("solved" in row for row in rows)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in done.stdout, "something is cut"
+    assert len(lines) < 16, done.stdout
+    others = [line for line in lines if "instance.cnf" not in line]
+    assert max(map(len, others)) <= width
+
+
 def test_a_check_says_what_a_wrapper_warns_of(folder):
     """A runner of irace that prints a cost, or a made-up time, where a time is meant."""
     (folder / "runner.py").write_text("print(12345.6)")

@@ -399,6 +399,19 @@ def test_next_to_nothing_of_the_bounds_area_is_cut_off():
     )
 
 
+def test_a_bound_that_is_narrow_is_enlarged():
+    random = np.random.default_rng(1)
+    runtimes = np.append(random.uniform(0.1, 0.9, 300), np.full(10, 50.0))
+    table = make_table(np.array([runtimes, 2 * runtimes]), cutoff=100.0)
+    figure = drawn(bound_figure(table, make_conditions(table, 0.05), 0))
+    panel = figure.axes[0]
+    (small,) = panel.child_axes
+    assert panel.get_xlim()[1] == pytest.approx(50.0) and small.get_xlim()[1] < 12.5
+    shown = [line.get_xdata().tolist() for line in small.lines[:3]]
+    assert shown == [line.get_xdata().tolist() for line in panel.lines[:3]], "the same curves"
+    assert "enlarged" in caption_of(figure)
+
+
 def test_the_key_shows_values_that_were_run():
     records = [
         record("lb", seed, epsilon=epsilon, delta=delta)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from cunctator.cli.common import FAILED, app, readable_errors
 from cunctator.errors import InvalidSetting
@@ -44,12 +45,15 @@ def check(scenario: ScenarioFile) -> None:
     """Try a scenario: read it, and make four runs."""
     with readable_errors():
         from cunctator.scenario import load_scenario
-        from cunctator.trial import check_scenario, check_table
+        from cunctator.trial import check_parts, check_scenario
 
         loaded = load_scenario(scenario)
         console = Console()
         trials = check_scenario(loaded)
-        console.print(check_table(loaded, trials))
+        for part in check_parts(loaded, trials):
+            # What is not to be wrapped goes on beyond the edge: the terminal breaks it.
+            is_whole = isinstance(part, Text) and part.no_wrap is True
+            console.print(part, soft_wrap=is_whole)
         if not all(trial.is_good for trial in trials):
             raise typer.Exit(FAILED)
 

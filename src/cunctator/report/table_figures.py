@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from cunctator.comparison.jobs import Conditions
 from cunctator.core.equation1 import squared_epsilon
 from cunctator.instances import resampled
-from cunctator.report.layout import TITLE_SIZE, about_table, finish, one_panel
-from cunctator.report.style import COLOURS, shortened
-from cunctator.report.ticks import linear_time_ticks
+from cunctator.report.layout import SMALL_SIZE, TITLE_SIZE, about_table, finish, one_panel
+from cunctator.report.style import COLOURS, shortened, tidy
+from cunctator.report.ticks import FEW_TICKS, linear_time_ticks
 from cunctator.simulation import Simulation
 from cunctator.target.table import Table
 from cunctator.units import counted, format_duration
@@ -45,6 +45,12 @@ takes some seconds, and is enough for a good one of a thousand."""
 UNSEEN = 0.01
 """Share of the mean that may be to the right of the picture of its bound: all of it would leave no
 room for the rest if a few runs are very long."""
+
+NARROW = 0.25
+"""Share of the width: if less is known of the runs, that is enlarged in a small picture."""
+
+INSET, INSET_TOP = (0.32, 0.12, 0.64, 0.6), 0.75
+"""Where that is, in shares of the large one, if F is above it there."""
 
 RIGHT_OF_ALL = 1e15
 """An epsilon that nobody needs: curves go on to the edge of the picture."""
@@ -85,21 +91,32 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
     cap = standing.known_cap
     sheet = one_panel()
     panel = sheet.panels[0]
-    handles = [_draw_truth(panel, row, float(table.runtimes[index].min()) < conditions.first_cap)]
-    if standing.started:
-        seen = np.minimum(row[resampled(row.size, 0, 0)[: standing.started]], cap)
-        steps = simulation.steps + 1
-        handles += _draw_bound(panel, survival_bound(seen, steps, cap), seen.size, conditions)
-        panel.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
-    panel.set_ylim(0.0, 1.02)
+    is_raised = float(table.runtimes[index].min()) < conditions.first_cap
+    seen = np.minimum(row[resampled(row.size, 0, 0)[: standing.started]], cap)
+
+    def draw(part: Axes, end: float, most_ticks: int) -> list[Line2D]:
+        lines = [_draw_truth(part, row, is_raised)]
+        if seen.size:
+            curves = survival_bound(seen, simulation.steps + 1, cap)
+            lines += _draw_bound(part, curves, seen.size, conditions)
+            part.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
+        part.set_ylim(0.0, 1.02)
+        part.set_xlim(0.0, end)
+        linear_time_ticks(part.xaxis, most_ticks)
+        return lines
+
     end = min(float(row.max()), max(1.5 * cap, _end_of_area(row)))
-    panel.set_xlim(0.0, end)
-    linear_time_ticks(panel.xaxis)
+    handles = draw(panel, end, sheet.most_ticks)
+    is_narrow = seen.size and cap < NARROW * end and (row <= INSET[0] * end).mean() > INSET_TOP
+    if is_narrow:
+        draw(_inset(panel), 1.5 * cap, FEW_TICKS)
     panel.set_title(shortened(table.configurations[index]), fontsize=TITLE_SIZE, parse_math=False)
     caption = (
         f"{about_table(table)}; illustration: SPC with profile {PROFILE} on instances drawn with"
         f" replacement, after {counted(simulation.steps, 'step')}; dotted: the known cap"
     )
+    if is_narrow:
+        caption += "; small: its surroundings, enlarged"
     if end < row.max():
         share = np.maximum(row - end, 0.0).mean() / row.mean()
         caption += (
@@ -108,6 +125,14 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
         )
     labels = ("runtime", "probability of solving an instance")
     return finish(sheet, labels, [handles], caption)
+
+
+def _inset(panel: Axes) -> Axes:
+    """A small picture where the large one is empty."""
+    small = panel.inset_axes(INSET)
+    tidy(small)
+    small.tick_params(labelsize=SMALL_SIZE)
+    return small
 
 
 def _end_of_area(row: NDArray[np.float64]) -> float:
