@@ -59,6 +59,7 @@ def fill(folder: Path) -> None:
         journal.add_answer("one", Given("SAT", ("solver", "one")))
         journal.add_progress(4.0, PROGRESS)
         journal.extend(5.0, 60.0)
+        journal.commit()
 
 
 def change(folder: Path, statement: str, *arguments: object) -> None:
@@ -238,6 +239,7 @@ def test_a_read_only_folder_with_changes_that_cannot_be_read(tmp_path, study, re
     with closing(open_journal(study, writing=True)) as journal:
         journal.store.begin_writing()
         journal.extend(6.0, 30.0)
+        journal.commit()
         assert read_all(study)[4] == (90.0, 0), "somebody writes: what is shared is there"
         for ending in ("", "-wal"):
             (copy / f"{FILE}{ending}").write_bytes((study / f"{FILE}{ending}").read_bytes())

@@ -21,6 +21,7 @@ from cunctator.records import Status, StopReason
 from cunctator.scenario import load_scenario
 from cunctator.study_display import NO_ANSWER, facts
 from cunctator.study_folder import answer_of, begin_study, resumed_study
+from cunctator.workers import Execution
 from recorded_workers import SCENARIO, RecordedWorkers, report_of, runtime_of
 
 
@@ -182,6 +183,31 @@ def test_a_default_that_crashes_ends_the_study(tmp_path):
     view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=crashing(0.9)))
     assert view.stop is StopReason.DEFAULT_CRASHES
     assert "it fell over" in view.problem and view.spent.runs < 100
+
+
+def test_answer_and_default_are_compared_over_the_same_pairs(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 150")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers())
+    answer, both = view.answer.configuration, view.compared
+    events = events_of(tmp_path / "study")
+    pairs = [
+        set(events.pair[(events.configuration == index) & (events.status != ASKED)].tolist())
+        for index in (0, answer)
+    ]
+    common = sorted(pairs[0] & pairs[1])
+    assert answer != 0 and 0 < both.pairs == len(common) < view.answer.started
+    for index, mean in ((answer, both.one), (0, both.other)):
+        settings = scenario.space.configuration(index)
+        runs = [Execution(0, settings, *scenario.instances.pair(k), both.cap) for k in common]
+        runtimes = np.array([runtime_of(run) for run in runs])
+        assert mean == pytest.approx(np.clip(runtimes, 0.01, both.cap).mean())
+    text = " ".join(facts(view.as_data()))
+    assert f"over the {both.pairs} pairs that both have run" in text
+    again = go_on(tmp_path / "study", RecordedWorkers())
+    assert again.spent.runs == 150 and again.compared == both, "it is restored with the rest"
+    certificate = view.as_data()["certificate"]
+    assert certificate["looked_at"] == 12
+    assert (1 - certificate["gamma"]) ** 11 == pytest.approx(0.1 * 0.05)
 
 
 def ending_in_a_crash(is_broken):

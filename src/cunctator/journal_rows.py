@@ -140,8 +140,10 @@ is_progress = _table(
     crashed=_count,
     incumbent=_or_none(_table(index=_count, configuration=_settings, started=_count)),
     default=_table(started=_count),
-    compared=_table(
-        cap=_or_none(_number), answer=_or_none(_number), default=_or_none(_number), exact=_flag
+    compared=_or_none(
+        _table(
+            cap=_or_none(_number), answer=_or_none(_number), default=_or_none(_number), exact=_flag
+        )
     ),
     certificate=_or_none(_table(headline=_text, pools=_each(POOL))),
     own_seconds=_number,

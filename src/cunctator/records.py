@@ -23,6 +23,10 @@ class StopReason(Enum):
     PROVED_OPTIMAL = "proved optimal on this instance set"
     """Nothing can beat the answer: its mean over all instances is known, and no other
     configuration's lower bound is below it."""
+    BEST_OF_POOL = "proved the best of those looked at, on this instance set"
+    """The same, but there are configurations that were not looked at."""
+    BY_THE_PAPER = "nothing is better by the bounds of the paper, which are not proved"
+    """The same, with bounds that no proof covers."""
     CERTIFIED = "the certificate has reached its target"
     """The (epsilon, delta) asked for is certified at the given confidence."""
     BUDGET = "the budget is spent"

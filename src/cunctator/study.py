@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from cunctator.core.certificate import Certificate
+from cunctator.core.pairs import Compared
 from cunctator.core.scheduler import Scheduler, Standing
 from cunctator.default_check import Doubts, advice, default_check
 from cunctator.errors import StudyProblem, one_line
@@ -28,7 +29,7 @@ from cunctator.scenario import Scenario
 from cunctator.statement import as_data
 from cunctator.study_progress import ProgressRows
 from cunctator.target.answers import Answers, Given
-from cunctator.units import finite_or_none, format_duration
+from cunctator.units import counted, finite_or_none, format_duration
 from cunctator.workers import Execution, Report, Workers
 
 logger = logging.getLogger("cunctator.study")
@@ -83,8 +84,8 @@ class View:
     crashed: int
     answer: Standing
     default: Standing
-    compared: tuple[float, float, float]
-    """A cap that both are known to, and the means of answer and default up to it."""
+    compared: Compared
+    """Answer and default over the pairs that both have run, up to a cap that both are known to."""
     configuration: dict[str, object]
     certificate: Certificate
     asked_delta: float | None
@@ -120,14 +121,20 @@ class View:
                 "configuration": self.configuration,
                 "started": self.answer.started,
                 "mean": finite_or_none(self.answer.mean),
+                "known_cap": None if self.answer.exact else self.answer.known_cap,
             }
             if self.has_answer
             else None,
             "default": {"started": self.default.started, "mean": finite_or_none(self.default.mean)},
-            "compared": dict(
-                zip(("cap", "answer", "default"), map(finite_or_none, self.compared), strict=True),
-                exact=self.answer.exact and self.default.exact,
-            ),
+            "compared": {
+                "pairs": self.compared.pairs,
+                "cap": finite_or_none(self.compared.cap),
+                "answer": finite_or_none(self.compared.one),
+                "default": finite_or_none(self.compared.other),
+                "exact": self.answer.exact and self.default.exact,
+            }
+            if self.has_answer
+            else None,
             "certificate": as_data(self.certificate, self.asked_delta) if self.has_answer else None,
             "own_seconds": self.own_seconds,
             "busy": self.busy,
@@ -195,8 +202,9 @@ class Study:
                 if not self._flying:
                     self.stop = self.scheduler.stop
                     break
+                self._show(progress)  # while they run, and no slot waits for it
                 self._take()
-                self._look(progress)
+                self._look()
         finally:
             self._workers.stop()
         self._take_what_is_left()
@@ -259,7 +267,10 @@ class Study:
         return found
 
     def _ask(self) -> None:
-        """Fill the free slots; the asks are on disk before anything begins."""
+        """Fill the free slots; the asks are on disk before anything begins.
+
+        So are the outcomes that were taken before, by the same commit: slots are waiting for it.
+        """
         runs: list[Run] = []
         while len(self._flying) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
             run = self.scheduler.ask()
@@ -285,7 +296,10 @@ class Study:
         self._done.put((run, future))
 
     def _take(self) -> None:
-        """Wait for a result, or for the next look at the clock; take all that have come."""
+        """Wait for a result, or for the next look at the clock; take all that have come.
+
+        They count once `_ask` has committed them, or whoever ends the study.
+        """
         timeout = GLANCE
         while True:
             try:
@@ -296,10 +310,10 @@ class Study:
                 run, future = item
                 self._take_report(run, future.result())
             timeout = 0.0
-        self._journal.commit()
 
     def _take_what_is_left(self) -> None:
-        """Keep the results that came in while everything was called off."""
+        """Keep the results that came in before, and while everything was called off."""
+        self._journal.commit()
         while self._flying:
             item = self._done.get()
             if item is not None:
@@ -402,11 +416,10 @@ class Study:
         elif spent.wall >= budget.wall:
             self._stop(StopReason.BUDGET, f"{format_duration(budget.wall)} on the clock")
         elif spent.runs >= budget.runs:
-            self._stop(StopReason.BUDGET, f"{budget.runs:,.0f} runs")
+            self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
 
-    def _look(self, progress: Callable[[View], None] | None) -> None:
+    def _look(self) -> None:
         """At the clock, the budget and the certificate."""
-        now = time.monotonic()
         self._spent.wall = self._wall_before + self._elapsed
         self._check_budget()
         self._check_default()
@@ -416,6 +429,10 @@ class Study:
             certificate = self.scheduler.certificate()
             if certificate.epsilon_at(target.delta, target.gamma) <= target.epsilon:
                 self._stop(StopReason.CERTIFIED)
+
+    def _show(self, progress: Callable[[View], None] | None) -> None:
+        """What there is to see, now and then."""
+        now = time.monotonic()
         if now >= self._progress_at:
             self._progress_at = now + PROGRESS_EVERY
             self._check_file()
@@ -432,7 +449,8 @@ class Study:
         self._journal.commit()
 
     def _note_answer(self, now: bool = False) -> None:
-        self._progress.note_answer(self.scheduler, self._spent.charged, self._spent.runs, now)
+        if self._spent.solved:
+            self._progress.note_answer(self.scheduler, self._spent.charged, self._spent.runs, now)
 
     def _check_file(self) -> None:
         """A file that was deleted takes rows as before, and they are lost."""

@@ -181,7 +181,8 @@ def _opened(
     make_workers: MakeWorkers,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
-    search = scenario.search
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
     with announced_compilation():
         scheduler = Scheduler(
             scenario.configurations,
@@ -192,6 +193,7 @@ def _opened(
             confidence=search.confidence,
             fixed=scenario.space.fixed,
             limit=scenario.space.size,
+            draws=None if is_all else scenario.space.draws,
         )
         compile_kernels()
         events = journal.events()
@@ -221,6 +223,8 @@ def _logging_to(path: Path) -> Iterator[None]:
     """Keep what happens, in words, in a file of the study's folder."""
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    # If the disk is full, the journal says so in one line; a lost line of the log is no matter.
+    handler.handleError = lambda record: None  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
         yield
@@ -232,7 +236,7 @@ def _logging_to(path: Path) -> Iterator[None]:
 def _budget(
     scenario: Scenario, journal: Journal, more: float, more_runs: int, spent: int
 ) -> Budget:
-    """What the scenario allows, and all that was added; `more` is added now, for good."""
+    """What the scenario allows, and all that was added; `more` is added with the next commit."""
     table = scenario.budget
     seconds, runs = journal.extended()
     if more_runs and table.runs is None:
@@ -246,7 +250,8 @@ def _budget(
         if not math.isfinite(more):
             raise InvalidSetting("--more", more, "expected a finite time")
         if table.runs is not None and spent >= table.runs + runs:
-            fix = f"its {table.runs + runs:,} runs are spent: give more of those, e.g. 500runs"
+            made = counted(table.runs + runs, "run")
+            fix = f"its budget of {made} is spent: give more of those, e.g. 500runs"
             raise InvalidSetting("--more", given, fix)
     if more or more_runs:
         journal.extend(time.time(), more, more_runs)
@@ -284,7 +289,7 @@ def _locked(directory: Path) -> Iterator[None]:
             os.write(handle, _name_of(os.getpid()).encode())
         except OSError as error:
             problem = f"nothing can be written there ({error.strerror})"
-            fix = "make room, then resume: everything recorded is kept"
+            fix = "make room, then try again: nothing recorded is lost"
             raise StudyProblem(directory, problem, fix) from None
         try:
             yield

@@ -55,7 +55,7 @@ class ProgressRows:
         self._next_charged = charged * ANSWER_GROWTH
         self._next_runs = runs + scheduler.state.testers.started.size // CONFIGURATIONS_PER_STEP
         answer = scheduler.recommend()
-        if runs and (not self.trajectory or self.trajectory[-1].configuration != answer):
+        if not self.trajectory or self.trajectory[-1].configuration != answer:
             change = Change(charged, runs, answer)
             self.trajectory.append(change)
             self._journal.add_change(time.time(), change)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -121,6 +122,10 @@ def test_bad_input(table, tmp_path):
     refused("simulate", ragged, words=["ragged.csv", "line 2"])
 
 
+def test_a_demonstration_without_runs_has_no_workers():
+    refused("demo", "--solver", "made-up", "--workers", 2, words=["--workers", "leave it out"])
+
+
 def test_a_hostile_pickle_is_refused(tmp_path):
     class Attack:
         def __reduce__(self):
@@ -221,3 +226,19 @@ def test_the_first_compilation_announces_itself(tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("limit", [512 * 2**20, 10**9])
+def test_too_little_memory_is_said_before_a_library_hangs(limit):
+    """As `ulimit -v` would limit it."""
+    done = subprocess.run(
+        [*COMMAND, "simulate", "minisat"],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 2 and not done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "(ulimit -v); at least 1.5 GB are needed: raise the limit" in line

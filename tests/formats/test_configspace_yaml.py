@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from cunctator.errors import InvalidScenario
-from cunctator.formats.configspace import DEEPEST, MOST_ITEMS, read_configspace
+from cunctator.formats.configspace import read_configspace
+from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS
 from optional import need
 
 library = need("ConfigSpace")

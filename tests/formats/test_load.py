@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import os
 import pickle
 import sys
@@ -274,6 +275,12 @@ def test_csv_heading_or_typing_error(tmp_path):
         "date: 2001-99-99", "a: !!int abc", "a: !!float abc", "[" * 5000,
         "algorithm_cutoff_time: 1" + "0" * 400 + "\nperformance_type: runtime\n"
         "performance_measures: runtime",
+        "algorithm_cutoff_time: 0x" + "f" * 5000 + "\nperformance_type: runtime\n"
+        "performance_measures: runtime",
+        "a: &a [x, x]\n" + "".join(
+            f"{b}: &{b} [{', '.join([f'*{a}'] * 8)}]\n"
+            for a, b in itertools.pairwise("abcdefghijk")
+        ) + "performance_type: *k",
     ],
 )  # fmt: skip
 def test_aslib_strange_yaml(scenario, text):

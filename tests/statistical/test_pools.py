@@ -64,7 +64,7 @@ def study(seed: int, confidence: float) -> bool:
         assert simulation.state.testers.started.max() < RUNS, "the endless stream has ended"
         pools = simulation.state.pools
         assert sizes[pools.opened[0] - 1] <= CONFIGURATIONS, "the space has ended"
-        certificate = certify(simulation.state, simulation.incumbent, fixed=1)
+        certificate = certify(simulation.state, simulation.incumbent, lambda size: size - 1)
         if is_false(certificate, means):
             return True
     return False

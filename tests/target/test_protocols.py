@@ -127,11 +127,13 @@ def test_a_timeout_long_before_the_cap_is_odd():
     assert judged("smac", line, wall=9.9).warning == ""
 
 
-def test_a_starved_run_is_capped_with_a_warning():
-    for idle, expected in ((1.0, True), (99.0, False)):
-        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=idle)
-        assert verdict.status is Status.CAPPED
-        assert ("overloaded" in verdict.warning) == expected
+def test_a_starved_run_has_not_reached_its_cap():
+    """Less CPU time was used than that: it must not count as having exceeded it."""
+    verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=1.0)
+    assert verdict.abort and "overloaded" in verdict.problem
+    for more in ({"idle": 99.0}, {"idle": 1.0, "cpu": 1e6}):
+        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, **more)
+        assert verdict.status is Status.CAPPED and not verdict.abort
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,10 @@ def test_the_last_line_counts_and_no_fake_is_fallen_back_to():
 def test_our_clock_rules():
     early = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", cpu=5.0)
     assert early.status is Status.SOLVED and early.reported == 0.001
-    assert early.warning == "the wrapper reports 0.001 s; the 5 s that were measured count"
+    assert early.warning == (
+        "the wrapper reports 0.001 s for a run of 5 s: that is no time of this run; the measured"
+        " one counts"
+    )
     over = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", cpu=10.5)
     assert over.status is Status.CAPPED
     killed = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", ending=Ending.CAP)

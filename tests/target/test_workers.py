@@ -53,6 +53,19 @@ def generator(code):
 WRITES = generator("import sys; open(sys.argv[2], 'w').write(sys.argv[1])")
 
 
+@pytest.mark.parametrize("starved", [1, TRIES - 1, TRIES])
+def test_a_run_that_is_starved_is_made_again(make, monkeypatch, starved):
+    """It must not count as having reached its cap: it has used less."""
+    results = [Measurement(Ending.WALL, cpu=0.5, wall=1010.0, idle=5.0)] * starved
+    results.append(Measurement(Ending.EXITED, cpu=2.0, wall=3.0, exit_code=0))
+    monkeypatch.setattr(Supervisor, "run", lambda self, request: results.pop(0))
+    report = make(COMMAND % "pass").submit(execution()).result()
+    if starved < TRIES:
+        assert report.status is Status.SOLVED and report.seconds == 2.0
+    else:
+        assert report.abort and "overloaded" in report.details.problem
+
+
 def test_all_tries_of_a_run_that_is_killed_are_charged(make):
     burns = "import os, time\nwhile time.process_time() < 0.1: pass\nos.kill(os.getpid(), 9)"
     report = make(COMMAND % burns).submit(execution()).result()

@@ -23,7 +23,7 @@ from cunctator.cli.common import (
     save,
 )
 from cunctator.errors import InvalidSetting, one_line
-from cunctator.units import format_duration, parse_duration
+from cunctator.units import counted, format_duration, parse_duration
 
 if TYPE_CHECKING:
     from cunctator.comparison.running import Comparison
@@ -162,7 +162,8 @@ def _progress_display() -> Iterator[Any]:
             yield update
         except KeyboardInterrupt:
             bar.stop()
-            done = f"{last[0].done:,} of {last[0].total:,} jobs are recorded; " if last else ""
+            total = counted(last[0].total, "job") if last else ""
+            done = f"recorded {last[0].done:,} of {total}; " if last else ""
             typer.echo(f"cunctator: {done}the same command goes on", err=True)
             raise typer.Exit(INTERRUPTED) from None
 

@@ -38,8 +38,6 @@ def scalar(given: Any) -> Value:
     """A text, number or truth value."""
     if isinstance(given, float) and not math.isfinite(given):
         raise Wrong(f"{given} is not a value", "give a finite number")
-    if isinstance(given, int) and not -(2**63) <= given < 2**63:
-        raise Wrong("a whole number that is too large for TOML", "give one of at most 64 bits")
     if isinstance(given, str | int | float):
         return given
     raise Wrong(f"{type(given).__name__} is not a value", "give a text, a number, true or false")

@@ -51,9 +51,9 @@ class GroupTree:
         self._before = self._counted()
         self._has_deserters = False
 
-    def begin(self, used: float) -> None:
+    def discount(self, used: float) -> None:
         """All that was used since the fork is counted here; this much is not the target's."""
-        self._below.begin(used)
+        self._below.discount(used)
         self._before += used
 
     def look(self) -> Sight:

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cunctator.errors import CunctatorError
-from cunctator.target.cgroup import GroupTree, remove_groups_below
+from cunctator.target.cgroup import remove_groups_below
 from cunctator.target.folder import empty_folder
 from cunctator.target.idleness import IDLE, IdleWatch
-from cunctator.target.launch import BEGUN, REPORT, launch, words
+from cunctator.target.launch import BEGUN, REPORT, launch, used_until_return, words
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.memory import MemoryWatch
 from cunctator.target.output import Stream
-from cunctator.target.tree import ProcessTree, Sight, Tree, send
+from cunctator.target.tree import Sight, Tree, send
 
 __all__ = ["Call", "Ending", "Measurement", "Request", "Surroundings", "run_process"]
 
@@ -48,6 +48,10 @@ UNKILLABLE = 10.0
 REPORT_LIMIT = 2000
 """Bytes of what a child says before it becomes the target."""
 
+LONGEST_END = 0.1
+"""Seconds of CPU time that the end of a function's process can take; what claims to take longer is
+charged, whoever says that it is none of the target's."""
+
 LAST_READS = 64
 """Of what is left in a pipe once all are gone, in case somebody else goes on filling it."""
 
@@ -64,10 +68,12 @@ class Surroundings:
     """The control group that the supervisor is in; None: it has none of its own."""
 
 
-def run_process(request: Request, surroundings: Surroundings) -> Measurement:
-    """Run the target of a request to its end, or to ours; nothing of it is left afterwards."""
+def run_process(request: Request, surroundings: Surroundings, tree: Tree) -> Measurement:
+    """Run the target of a request to its end, or to ours; nothing of it is left afterwards.
+
+    `tree` has to be new: it counts what has been used since it was made.
+    """
     group = surroundings.group
-    tree = ProcessTree() if group is None else GroupTree(group)
     try:
         measurement = _Run(request, surroundings, tree).run()
     except (OSError, ValueError, CunctatorError) as error:
@@ -106,6 +112,8 @@ class _Run:
         """When the first process did."""
         self.status: int | None = None
         """Of the first process."""
+        self.used = 0.0
+        """By the first process, and by all that it has reaped, from its start to its end."""
         self.cpu = 0.0
         """Seen so far."""
         self.looked = self.begun
@@ -174,7 +182,7 @@ class _Run:
             _, begun, used = REPORT.unpack(report[: REPORT.size])
             self.begun = self.looked = begun / 1e9
             self.idle = IdleWatch(self.request.idle_cap, self.begun)
-            self.tree.begin(used / 1e9)
+            self.tree.discount(used / 1e9)
             self.next_look = self.begun + self._pause(1)
             self.has_begun = True
 
@@ -229,6 +237,7 @@ class _Run:
             self.peak_memory = max(self.peak_memory, usage.ru_maxrss * 1024)
             if process == self.child.process:
                 self.status = status
+                self.used = usage.ru_utime + usage.ru_stime
                 self.ended = self.ended or time.monotonic()
 
     def _ask_to_end(self) -> None:
@@ -262,6 +271,14 @@ class _Run:
             stream.close()
         if not self.has_begun:
             self._read_report()
+        self._discount_the_end()
+
+    def _discount_the_end(self) -> None:
+        """What happened after a function returned is not charged to it."""
+        if isinstance(self.request.target, Call) and (used := used_until_return()) > 0.0:
+            after = self.used - used
+            if 0.0 < after < LONGEST_END:
+                self.tree.discount(after)
 
     def _measurement(self, ending: Ending, wall: float) -> Measurement:
         request = self.request

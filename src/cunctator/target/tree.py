@@ -86,8 +86,8 @@ class Tree(Protocol):
     patience: float
     """Seconds until the next look at most."""
 
-    def begin(self, used: float) -> None:
-        """Told the CPU time that the first process had used when it became the target."""
+    def discount(self, used: float) -> None:
+        """Told CPU time of the first process that is not the target's: before it, or after it."""
 
     def look(self) -> Sight:
         """What can be seen of the living now."""
@@ -116,7 +116,7 @@ class ProcessTree:
         self._not_ours = 0.0
         self._ledger = Ledger()
 
-    def begin(self, used: float) -> None:
+    def discount(self, used: float) -> None:
         """All that was used since the fork is counted here; this much is not the target's."""
         self._not_ours += used
 
