@@ -70,7 +70,11 @@ class Guard:
         }
         with self._lock:
             self._watched[remains.identity] = message
-            self._tell(message)
+            try:
+                self._tell(message)
+            except OSError:
+                del self._watched[remains.identity]
+                raise
 
     def forget(self, identity: str) -> None:
         """A supervisor has ended, and nothing is left of it."""
