@@ -36,7 +36,7 @@ def study(request, tmp_path):
 
 
 def test_there_are_some():
-    assert len(STUDIES) >= 4
+    assert len(STUDIES) >= 8
 
 
 def test_they_are_resumed(study):
@@ -57,6 +57,7 @@ def test_they_are_resumed(study):
     assert after[: len(before)] == before
     assert unfinished < {row[0] for row in after[len(before) :] if row[1] != ASKED}
     journal = open_journal(study, writing=False)
+    journal.check()
     events = journal.events()
     journal.close()
     told = events.number[events.status != ASKED]

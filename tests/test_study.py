@@ -43,6 +43,7 @@ def go_on(directory, workers, more=0.0):
 
 def events_of(directory):
     journal = open_journal(directory, writing=False)
+    journal.check()
     events = journal.events()
     journal.close()
     return events

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cunctator.validation import Validation
 
 CRASHES_SHOWN = 5
-STALE = 10.0
+STALE = 30.0
 """Seconds without news after which `status` says that nobody works on a study."""
 
 StudyFolder = Annotated[Path, typer.Argument(help="The folder of the study.")]
