@@ -90,6 +90,42 @@ def test_times_of_several_units(write):
     assert (scenario.budget.wall, scenario.budget.charged) == (150.0, 5400.0)
 
 
+CHANGES = {
+    ("search", "seed"): 7,
+    ("search", "workers"): 3,
+    ("search", "cutoff"): "2m30s",
+    ("budget", "charged"): "10m",
+    ("budget", "runs"): 55,
+}
+
+
+def test_changes_are_in_the_text_and_nothing_else_is_changed(write):
+    place = write()
+    scenario = load_scenario(place, changes=CHANGES)
+    assert (scenario.search.seed, scenario.search.workers, scenario.search.cutoff) == (7, 3, 150.0)
+    assert (scenario.budget.charged, scenario.budget.runs) == (600.0, 55)
+    assert place.read_text() == BASE  # the user's file stays as it is
+    again = load_scenario(write(text=scenario.text))
+    assert again.digest == scenario.digest != load_scenario(write()).digest
+    assert (again.search, again.budget) == (scenario.search, scenario.budget)
+    kept = [line for line in scenario.text.splitlines() if "given on the command line" not in line]
+    changed = ("cutoff", "runs")
+    assert kept == [line for line in BASE.splitlines() if not line.startswith(changed)]
+
+
+def test_changes_of_a_scenario_without_the_table(write):
+    text = BASE.replace('[search]\ncutoff = "60s"\n', "")
+    assert "[search]" not in text
+    assert load_scenario(write(text=text), changes={("search", "seed"): 7}).search.seed == 7
+
+
+@pytest.mark.parametrize("table", ['search.cutoff = "60s"', 'search = {cutoff = "60s"}'])
+def test_changes_that_cannot_be_written(write, table):
+    text = table + "\n" + BASE.replace('[search]\ncutoff = "60s"\n', "")
+    with pytest.raises(InvalidScenario, match=r"search.cutoff: it cannot be changed .*write \[se"):
+        load_scenario(write(text=text), changes={("search", "cutoff"): "5s"})
+
+
 def test_the_template_is_a_scenario(tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     solver = tmp_path / "bin" / "minisat"

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +57,8 @@ __all__ = [
 NEEDED = ("version", "digest", "folder")
 """Facts that every study has, apart from the number of its format."""
 
+DETAILS = tuple(field.name for field in fields(Details))
+
 PROGRESS_KEPT = 64
 """Of rows of `progress`, all of the last so many are kept, then every second, fourth, eighth ..."""
 
@@ -93,7 +95,8 @@ class Journal:
     ) -> None:
         """Remember how a run ended; it counts once `commit` has returned."""
         # Most fields are usually empty: a million rows should not be a gigabyte.
-        kept = {name: value for name, value in asdict(details).items() if value not in (None, "")}
+        values = ((name, getattr(details, name)) for name in DETAILS)
+        kept = {name: value for name, value in values if value not in (None, "")}
         self._add_event(run, at, STATUS_CODE[status], seconds, encoded(json.dumps(kept)))
 
     def _add_event(

@@ -202,8 +202,9 @@ class Study:
                 if not self._flying:
                     self.stop = self.scheduler.stop
                     break
+                self._show(progress)  # while they run, and no slot waits for it
                 self._take()
-                self._look(progress)
+                self._look()
         finally:
             self._workers.stop()
         self._take_what_is_left()
@@ -266,7 +267,10 @@ class Study:
         return found
 
     def _ask(self) -> None:
-        """Fill the free slots; the asks are on disk before anything begins."""
+        """Fill the free slots; the asks are on disk before anything begins.
+
+        So are the outcomes that were taken before, by the same commit: slots are waiting for it.
+        """
         runs: list[Run] = []
         while len(self._flying) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
             run = self.scheduler.ask()
@@ -292,7 +296,10 @@ class Study:
         self._done.put((run, future))
 
     def _take(self) -> None:
-        """Wait for a result, or for the next look at the clock; take all that have come."""
+        """Wait for a result, or for the next look at the clock; take all that have come.
+
+        They count once `_ask` has committed them, or whoever ends the study.
+        """
         timeout = GLANCE
         while True:
             try:
@@ -303,10 +310,10 @@ class Study:
                 run, future = item
                 self._take_report(run, future.result())
             timeout = 0.0
-        self._journal.commit()
 
     def _take_what_is_left(self) -> None:
-        """Keep the results that came in while everything was called off."""
+        """Keep the results that came in before, and while everything was called off."""
+        self._journal.commit()
         while self._flying:
             item = self._done.get()
             if item is not None:
@@ -411,9 +418,8 @@ class Study:
         elif spent.runs >= budget.runs:
             self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
 
-    def _look(self, progress: Callable[[View], None] | None) -> None:
+    def _look(self) -> None:
         """At the clock, the budget and the certificate."""
-        now = time.monotonic()
         self._spent.wall = self._wall_before + self._elapsed
         self._check_budget()
         self._check_default()
@@ -423,6 +429,10 @@ class Study:
             certificate = self.scheduler.certificate()
             if certificate.epsilon_at(target.delta, target.gamma) <= target.epsilon:
                 self._stop(StopReason.CERTIFIED)
+
+    def _show(self, progress: Callable[[View], None] | None) -> None:
+        """What there is to see, now and then."""
+        now = time.monotonic()
         if now >= self._progress_at:
             self._progress_at = now + PROGRESS_EVERY
             self._check_file()

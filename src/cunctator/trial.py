@@ -20,6 +20,7 @@ from rich.text import Text
 from cunctator.display import printable
 from cunctator.records import Status
 from cunctator.scenario import Scenario
+from cunctator.target.verdict import is_far_off
 from cunctator.units import counted, format_duration
 from cunctator.workers import Execution, LocalWorkers, Report
 
@@ -45,6 +46,12 @@ class Trial:
     def is_good(self) -> bool:
         """Whether the target did what it should: a run that takes long is no failure."""
         return self.report.status in (Status.SOLVED, Status.CAPPED)
+
+    @property
+    def reports_another_time(self) -> bool:
+        """Whether the target reports something else than the time of the run."""
+        is_done = self.report.status in (Status.SOLVED, Status.CAPPED)
+        return is_done and is_far_off(self.report.details.reported, self.report.seconds)
 
 
 def check_scenario(scenario: Scenario) -> list[Trial]:
@@ -146,6 +153,9 @@ def _verdict(trials: list[Trial]) -> list[str]:
         lines.extend(f"  {printable(line)}" for line in output.splitlines())
         return lines
     command = [f"The first was: {printable(shlex.join(trials[0].argv))}"] if trials[0].argv else []
+    false = [trial for trial in trials if trial.reports_another_time]
+    if false:
+        return [*command, *_about_false_times(false, len(trials))]
     warnings = [trial.report.warning for trial in trials if trial.report.warning]
     if warnings:
         count = counted(len(warnings), "run")
@@ -158,6 +168,23 @@ def _verdict(trials: list[Trial]) -> list[str]:
         line = f"{counted(capped, 'run')} did not end before the cutoff; else all is well."
         return [*command, line]
     return [*command, "Else all is well." if warnings else "All is well."]
+
+
+def _about_false_times(false: list[Trial], runs: int) -> list[str]:
+    """A target that reports something else than its time: what it says, and what is used."""
+    first = false[0].report
+    assert first.details.reported is not None
+    told = (
+        f"A problem: in {len(false)} of {counted(runs, 'run')} the target reports a time that is"
+        f" far from the measured one: {first.details.reported:g} s for a run of"
+        f" {format_duration(first.seconds)} in the first of them."
+    )
+    capped = sum(trial.report.status is Status.CAPPED for trial in false)
+    used = "The measured time is what counts and is minimised, whatever is reported"
+    if capped:
+        used = f"{counted(capped, 'run')} with a reported time above the cap counted as cut off"
+    fix = "Let it report the seconds of the run; a cost of another kind cannot be minimised here."
+    return [told, f"{used}. {fix}"]
 
 
 def _reach(scenario: Scenario, trials: list[Trial]) -> list[str]:

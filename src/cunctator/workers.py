@@ -218,6 +218,8 @@ class LocalWorkers:
         answer = verdict.answer if status is Status.SOLVED else None
         details = _details(total, answer, verdict.reported, verdict.problem)
         warning = verdict.warning or (KILLED if len(tries) > 1 else "")
+        if self._scenario.search.objective == "cpu":
+            warning = total.doubt or warning
         return Report(
             status, seconds, details, warning, verdict.abort, verdict.output, verdict.measures
         )

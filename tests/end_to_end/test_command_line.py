@@ -121,6 +121,10 @@ def test_bad_input(table, tmp_path):
     refused("simulate", ragged, words=["ragged.csv", "line 2"])
 
 
+def test_a_demonstration_without_runs_has_no_workers():
+    refused("demo", "--solver", "made-up", "--workers", 2, words=["--workers", "leave it out"])
+
+
 def test_a_hostile_pickle_is_refused(tmp_path):
     class Attack:
         def __reduce__(self):

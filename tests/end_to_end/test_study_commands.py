@@ -17,6 +17,7 @@ from cunctator.core.replay import ASKED
 from cunctator.demo.formulas import write_formulas
 from cunctator.errors import StudyProblem
 from cunctator.journal import open_journal
+from cunctator.scenario import load_scenario
 
 SOLVER = """
 import random, sys, time
@@ -206,12 +207,38 @@ def test_a_killed_driver_leaves_nothing_running_and_loses_nothing(folder):
     assert done.returncode == 0 and told(folder / "study") > before, done.stderr
 
 
+def test_options_of_run_are_kept_by_the_study(folder):
+    study, place = folder / "study", folder / "scenario.toml"
+    done = cunctator("run", place, study, "--budget", "12runs", "--wall", "10m", "--workers", 1,
+                     "--seed", 9, "--cutoff", "500ms", "--json", "-")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["runs"] == 12 and data["stop"] == "the budget is spent"
+    assert data["budget"]["runs"] == 12 and data["budget"]["wall"] == 600
+    assert place.read_text() == SCENARIO
+    done = cunctator("resume", study, "--more", "5runs", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    again = json.loads(done.stdout)
+    assert again["runs"] == 17 and again["budget"]["wall"] == 600
+    kept = load_scenario(study / "scenario.toml", folder)
+    assert (kept.search.seed, kept.search.workers, kept.search.cutoff) == (9, 1, 0.5)
+    refused("run", place, folder / "b", "--budget", "much", words=["--budget is 'much'"])
+    refused("run", place, folder / "b", "--cutoff", "2x", words=["--cutoff is '2x'", "2m30s"])
+    refused("run", place, folder / "b", "--cutoff", "1ms", words=["below the first cap"])
+    refused("run", place, folder / "b", "--workers", "0", words=["--workers"])
+    refused("run", place, folder / "b", "--seed", str(2**40), words=["search.seed"])
+
+
 def test_init_writes_an_example(tmp_path):
     path = tmp_path / "new.toml"
     assert cunctator("init", path).returncode == 0
     assert "minisat" in path.read_text()
     again = cunctator("init", path)
     assert again.returncode == 2 and "that exists already" in again.stderr
+    path.write_text("mine")
+    assert cunctator("init", path).returncode == 2 and path.read_text() == "mine"
+    assert cunctator("init", path, "--force").returncode == 0
+    assert "minisat" in path.read_text()
 
 
 def refused(*arguments, code=2, words=()):
@@ -248,13 +275,22 @@ def test_a_check_tries_the_users_own_configurations(folder):
 
 
 def test_a_check_says_what_a_wrapper_warns_of(folder):
-    """A runner of irace that prints a cost, where a time is meant."""
-    (folder / "runner.py").write_text("print(700)")
+    """A runner of irace that prints a cost, or a made-up time, where a time is meant."""
+    (folder / "runner.py").write_text("print(12345.6)")
     text = SCENARIO.replace('"solver.py", "{speed}", "{instance}", "{seed}"]', '"runner.py"]')
     text = text.replace('success = [10]\nanswer = "answer (.*)"', 'protocol = "irace"')
     (folder / "scenario.toml").write_text(text)
     out = " ".join(cunctator("check", folder / "scenario.toml").stdout.split())
-    assert "4 runs with a warning, the first: the wrapper reports 700 s" in out, out
+    assert "A problem: in 4 of 4 runs the target reports a time that is far from" in out, out
+    assert "12345.6 s for a run of" in out and "The measured time is what counts" in out, out
+    assert "all is well" not in out.lower()
+    done = cunctator("run", folder / "scenario.toml", folder / "study")
+    said = " ".join(done.stdout.split())
+    assert "Warning: the wrapper reports 12345.6 s for a run of" in said, said
+    assert "the measured one counts" in said
+    (folder / "runner.py").write_text("print(12345.6, 12345.6)")
+    out = " ".join(cunctator("check", folder / "scenario.toml").stdout.split())
+    assert "far from the measured one" in out and "counted as cut off" in out, out
 
 
 def test_a_target_that_always_fails(folder):

@@ -68,6 +68,34 @@ def ordinal(name: str, *sequence: Any, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("library")
+def test_what_is_never_active_is_left_out(tmp_path: Path) -> None:
+    def when(child: str, parent: str, value: Any) -> dict[str, Any]:
+        return {"type": "EQ", "child": child, "parent": parent, "value": value}
+
+    both = [when("lost", "mode", "a"), when("lost", "mode", "b")]
+    data = {
+        "hyperparameters": [
+            categorical("mode", "a", "b"),
+            categorical("lost", 1, 2),
+            integer("child", 1, 9),
+        ],
+        "conditions": [
+            {"type": "AND", "child": "lost", "conditions": both},
+            when("child", "lost", 1),
+        ],
+        "forbiddens": [clause("EQUALS", "child", 3)],
+    }
+    found = read_configspace(save(tmp_path, data))
+    assert [parameter.name for parameter in found.parameters] == ["mode"]
+    assert found.left_out == {"lost", "child"} and found.forbidden == ()
+    assert found.warnings == (
+        "lost is never active and is left out: its condition never holds",
+        "child is never active and is left out: its condition never holds",
+        "forbidden clauses about what is never active are left out",
+    )
+
+
+@pytest.mark.usefixtures("library")
 def test_kinds_of_parameters(tmp_path: Path) -> None:
     found = read_configspace(
         save(

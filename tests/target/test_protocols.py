@@ -179,7 +179,10 @@ def test_the_last_line_counts_and_no_fake_is_fallen_back_to():
 def test_our_clock_rules():
     early = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", cpu=5.0)
     assert early.status is Status.SOLVED and early.reported == 0.001
-    assert early.warning == "the wrapper reports 0.001 s; the 5 s that were measured count"
+    assert early.warning == (
+        "the wrapper reports 0.001 s for a run of 5 s: that is no time of this run; the measured"
+        " one counts"
+    )
     over = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", cpu=10.5)
     assert over.status is Status.CAPPED
     killed = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", ending=Ending.CAP)

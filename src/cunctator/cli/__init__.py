@@ -18,6 +18,7 @@ import cunctator.cli.compare  # these make the commands
 import cunctator.cli.demo
 import cunctator.cli.importing
 import cunctator.cli.recorded
+import cunctator.cli.scenarios
 import cunctator.cli.studies  # noqa: F401
 from cunctator.cli.common import FAILED, INPUT_IS_WRONG, INTERRUPTED, NOTHING_YET, UsageError, app
 from cunctator.errors import one_line

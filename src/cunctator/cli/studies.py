@@ -1,4 +1,4 @@
-"""`init`, `check`, `run`, `resume`, `status`, `validate`: studies of real targets."""
+"""`run`, `resume`, `status`, `validate`, `measure`: studies of real targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cunctator.cli.common import (
     room_for_data,
     save,
 )
-from cunctator.errors import InvalidSetting
+from cunctator.cli.scenarios import ScenarioFile, changes_of
 from cunctator.records import StopReason
 from cunctator.streams import say
 from cunctator.units import counted, parse_duration, parse_extension
@@ -40,46 +40,7 @@ CRASHES_SHOWN = 5
 STALE = 10.0
 """Seconds without news after which `status` says that nobody works on a study."""
 
-ScenarioFile = Annotated[Path, typer.Argument(help="The scenario, e.g. scenario.toml.")]
 StudyFolder = Annotated[Path, typer.Argument(help="The folder of the study.")]
-
-
-@app.command()
-def init(
-    scenario: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("scenario.toml"),
-    solver: Annotated[str | None, typer.Option(help="For a solver, e.g. kissat.")] = None,
-) -> None:
-    """Write a commented example of a scenario."""
-    with readable_errors():
-        from cunctator.scenario import template_text
-        from cunctator.spaces import scenario_text
-
-        text = template_text() if solver is None else scenario_text(solver)
-        try:
-            with scenario.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            fix = "that exists already; give another name"
-            raise InvalidSetting("scenario", str(scenario), fix) from None
-        except OSError as error:
-            fix = f"cannot write: {error.strerror}"
-            raise InvalidSetting("scenario", str(scenario), fix) from None
-        typer.echo(f"{scenario} is a commented example; edit it, then: cunctator check {scenario}")
-
-
-@app.command()
-def check(scenario: ScenarioFile) -> None:
-    """Try a scenario: read it, and make four runs."""
-    with readable_errors():
-        from cunctator.scenario import load_scenario
-        from cunctator.trial import check_scenario, check_table
-
-        loaded = load_scenario(scenario)
-        console = Console()
-        trials = check_scenario(loaded)
-        console.print(check_table(loaded, trials))
-        if not all(trial.is_good for trial in trials):
-            raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -88,15 +49,26 @@ def run(
     directory: Annotated[
         Path | None, typer.Argument(help="A new folder for the study; default: SCENARIO.study.")
     ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Time of all runs together, e.g. 10m, or 500runs.")
+    ] = None,
+    wall: Annotated[str | None, typer.Option(help="Time on the clock.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of configurations and pairs.")] = None,
+    cutoff: Annotated[str | None, typer.Option(help="The longest run, e.g. 60s.")] = None,
     json_file: JsonFile = None,
 ) -> None:
-    """Begin a study: find the fastest configuration of a real target."""
+    """Begin a study: find the fastest configuration of a real target.
+
+    Options take the place of what the scenario says, in the study's own copy of it.
+    """
     with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study_folder import begin_study
 
         check_writable(json_file, scenario)
-        loaded = load_scenario(scenario)
+        changes = changes_of(budget, wall, workers, seed, cutoff)
+        loaded = load_scenario(scenario, changes=changes)
         place = directory or scenario.with_suffix(".study")
         conduct(begin_study(loaded, place), place, json_file)
 

@@ -23,6 +23,7 @@ from cunctator.errors import InvalidKey, InvalidScenario, MissingExtra, one_line
 from cunctator.expressions import Expression, all_of
 from cunctator.formats.configspace_clauses import Clauses, NoSense, value_of
 from cunctator.formats.imported import ImportedSpace, read_lines
+from cunctator.formats.reachable import reachable
 from cunctator.parameters import Parameter, make_parameter
 from cunctator.space import Space
 
@@ -261,9 +262,17 @@ def _space(
     parameters = tuple(
         _with_condition(parameter, conditions.get(name)) for name, parameter in plain.items()
     )
-    rules = tuple(rule for rule in forbidden if rule is not None)
-    Space(parameters, forbidden=rules)  # complains if they do not fit together
-    return ImportedSpace(parameters, rules, warnings=tuple(warnings))
+    clauses_left = [rule for rule in forbidden if rule is not None]
+    Space(parameters, forbidden=clauses_left)  # complains if they do not fit together
+    reached = reachable(parameters, clauses_left)
+    for name, reason in reached.gone.items():
+        warnings.append(f"{name} is never active and is left out: {reason}")
+    if None in reached.forbidden:
+        warnings.append("forbidden clauses about what is never active are left out")
+    rules = tuple(rule for rule in reached.forbidden if rule is not None)
+    return ImportedSpace(
+        reached.parameters, rules, warnings=tuple(warnings), left_out=frozenset(reached.gone)
+    )
 
 
 def _items(data: Mapping[str, Any], key: str) -> list[Any]:

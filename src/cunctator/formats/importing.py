@@ -62,9 +62,17 @@ def kind_of(path: Path) -> Kind:
     """What a file is, by its name and its lines; PCS if nothing speaks for anything."""
     if path.suffix.lower() in CONFIGSPACE_ENDINGS:
         return CONFIGSPACE
-    votes = Counter(kind.name for line in read_lines(path) for kind in _kinds_of(line))
+    return voted_kind(path) or PCS
+
+
+def voted_kind(path: Path) -> Kind | None:
+    """The same of a file that may be anything; None if nothing speaks for anything."""
+    lines = read_lines(path)
+    if path.suffix.lower() in CONFIGSPACE_ENDINGS:
+        return CONFIGSPACE if any("hyperparameters" in line for line in lines) else None
+    votes = Counter(kind.name for line in lines for kind in _kinds_of(line))
     best = max(KINDS, key=lambda kind: votes[kind.name])
-    return best if votes[best.name] else PCS
+    return best if votes[best.name] else None
 
 
 def import_file(path: Path) -> Imported:

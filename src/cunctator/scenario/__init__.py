@@ -26,6 +26,7 @@ from cunctator.errors import InvalidKey, InvalidScenario
 from cunctator.expressions import Expression, ExpressionError, parse_expression
 from cunctator.instances import Instances
 from cunctator.parameters import Parameter, make_parameter
+from cunctator.scenario.changes import Changes, with_changes
 from cunctator.scenario.lines import line_of
 from cunctator.scenario.models import (
     BudgetTable,
@@ -58,7 +59,7 @@ class Scenario:
 
     path: Path
     text: str = field(repr=False)
-    """The file as it was read."""
+    """The file as it was read, with what was given on the command line."""
     target: TargetTable
     directory: Path
     """Where the target runs."""
@@ -82,10 +83,13 @@ class Scenario:
         return asked if size is None else min(asked, size)
 
 
-def load_scenario(path: str | PathLike[str], folder: Path | None = None) -> Scenario:
+def load_scenario(
+    path: str | PathLike[str], folder: Path | None = None, changes: Changes | None = None
+) -> Scenario:
     """Read and check a scenario file; raises InvalidScenario, which says what to do.
 
-    Paths in it are relative to `folder`, by default that of the file.
+    Paths in it are relative to `folder`, by default that of the file. `changes` are put into its
+    text.
     """
     place = Path(path)
     text = _read(place)
@@ -101,6 +105,9 @@ def load_scenario(path: str | PathLike[str], folder: Path | None = None) -> Scen
     except RecursionError:
         raise InvalidScenario(place, None, "", "nested too deeply", "write it flat") from None
     try:
+        if changes:
+            text = with_changes(text, changes)
+            data = tomllib.loads(text)
         return _build(place, text, data, (folder or place.parent).resolve())
     except InvalidKey as error:
         line = line_of(text, error.key)

@@ -54,14 +54,16 @@ class Guard:
                 self._post.close()
                 self._post = None
 
-    def watch(self, process: int, remains: Remains) -> None:
+    def watch(self, process: int | None, remains: Remains) -> None:
         """Tell it of a supervisor, and of what might be left of that.
 
-        Raises OSError if there is no guard and none can be started.
+        Before the supervisor is started, so that none is ever without a guard, and again when its
+        process is known. Raises OSError if there is no guard and none can be started.
         """
         group = remains.group
         message = {
             "identity": remains.identity,
+            "is_over": False,
             "process": process,
             "folder": str(remains.folder),
             "group": None if group is None else str(group),
@@ -75,7 +77,7 @@ class Guard:
         with self._lock:
             if self._watched.pop(identity, None) is not None:
                 with suppress(OSError):  # a new one would be told of nothing that is over
-                    self._tell({"identity": identity, "process": None})
+                    self._tell({"identity": identity, "is_over": True})
 
     def check(self) -> None:
         """Put a new guard in the place of one that was killed, as far as possible."""

@@ -4,16 +4,17 @@ A program is started by a child that shares our memory (`spawn.py`), so that all
 time is the program's, as that of a program which a shell has started.
 
 A function is called in a forked child, which has its memory from us. It reports the moment and its
-own CPU time just before it becomes the target, so that nothing before that is charged to the run;
-the report ends when the target begins, or says why it did not. Programs are started in this way too
-where the other does not work, and are charged half a millisecond too much: that is what it costs
-them to drop our memory.
+own CPU time just before it becomes the target, so that nothing before that is charged to the run,
+or says why it cannot. It notes its CPU time once more when the function has returned: to drop our
+memory at its end takes a millisecond, which is not charged either. Programs are started in this way
+too where the other does not work; they drop our memory when they begin, and are charged for it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import mmap
 import os
 import resource
 import signal
@@ -44,6 +45,9 @@ BEGUN = b"\0"
 
 REPORT = struct.Struct("=cqq")
 """`BEGUN`, and nanoseconds: the monotonic clock, and the CPU time used so far."""
+
+NOTE = struct.Struct("=q")
+"""The CPU time of a child when its function has returned, and of all that it has reaped."""
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -99,6 +103,7 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
         program = find_program(request.target[0], added.get("PATH") or os.environ.get("PATH", ""))
         if (spawner := _spawner()) is not None:
             return _spawned(spawner, program, request, added)
+    NOTE.pack_into(_notes(), 0, 0)
     supervisor = os.getpid()
     pipes = [os.pipe() for _ in range(3)]
     begun = time.monotonic()
@@ -144,8 +149,8 @@ def _spawned(spawner: Spawner, program: str, request: Request, added: dict[str, 
             descriptors.append(printed)
         if request.directory is not None:
             os.chdir(request.directory)
-        begun = time.monotonic()
-        process = spawner.start(program, request.target, environment, (printed, errors), limits)
+        output = (printed, errors)
+        process, begun = spawner.start(program, request.target, environment, output, limits)
         child = Child(process, _handle(process), stdout, stderr, None, begun)
         descriptors = [each for each in descriptors if each not in (stdout, stderr)]
         return child
@@ -243,11 +248,28 @@ def _limit(what: int, most: int) -> None:
 def _call(call: Call, private: int, pipes: list[tuple[int, int]]) -> NoReturn:
     function = load_function(call.function)
     os.close(private)
+    process, notes = os.getpid(), _notes()
     _report(pipes[2][1])
     for ends in pipes:
         for descriptor in ends:
             os.close(descriptor)
-    os._exit(call_function(function, call))
+    code = call_function(function, call)
+    if os.getpid() == process:  # it may have forked, and let the child return too
+        reaped = resource.getrusage(resource.RUSAGE_CHILDREN)
+        children = round(1e9 * (reaped.ru_utime + reaped.ru_stime))
+        NOTE.pack_into(notes, 0, time.process_time_ns() + children)
+    os._exit(code)
+
+
+@cache
+def _notes() -> mmap.mmap:
+    """Memory that we share with forked children: the function may close any descriptor."""
+    return mmap.mmap(-1, NOTE.size)
+
+
+def used_until_return() -> float:
+    """CPU seconds of the last child when its function had returned; 0 if it did not."""
+    return float(NOTE.unpack_from(_notes())[0]) / 1e9
 
 
 def _report(descriptor: int) -> None:

@@ -100,6 +100,8 @@ class Measurement:
     """Of the objective, beyond the cap."""
     method: str = ""
     """How it was watched: "cgroup" or "processes"."""
+    doubt: str = ""
+    """Why the CPU time may be too low, in a line; empty: it is not."""
     stdout: bytes = b""
     stderr: bytes = b""
     stdout_left_out: int = 0

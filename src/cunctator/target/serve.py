@@ -33,6 +33,7 @@ from cunctator.target.measurement import Ending, Measurement
 from cunctator.target.owner import owner
 from cunctator.target.precedence import become_urgent, keep_precedence
 from cunctator.target.process import Surroundings, run_process
+from cunctator.target.tree import ProcessTree
 
 
 def serve(channel: int, prefix: str, methods: list[str]) -> None:
@@ -57,9 +58,13 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
         group = enter_group(temporary.name) if GroupTree.method in methods else None
         send_line(channel, encoded({"group": None if group is None else str(group)}))
         is_clean = True
-        while is_clean and (line := read_line(channel)):
+        while is_clean:
+            # The accounts are opened while the driver thinks, not while it waits for us.
+            tree = ProcessTree() if group is None else GroupTree(group)
+            if not (line := read_line(channel)):
+                break
             surroundings = Surroundings(channel, temporary, group)
-            measurement = run_process(request_from(decoded(line)), surroundings)
+            measurement = run_process(request_from(decoded(line)), surroundings, tree)
             is_clean = has_no_child() and is_empty(temporary)
             answer(channel, measurement, is_last=not is_clean)
     except (BrokenPipeError, ConnectionResetError):

@@ -21,6 +21,7 @@ import os
 import resource
 import signal
 import socket
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -83,10 +84,15 @@ class Spawner:
             self._contexts = self._made_contexts()
         except AttributeError as error:
             raise OSError(errno.ENOSYS, "the C library has no contexts") from error
-        self._niceness = niceness
         self._ours, self._theirs = socket.socketpair()
         self._has_failed = ctypes.c_bool()
+        self._same_calls = self._made_calls(niceness)
         self._probe()
+
+    def close(self) -> None:
+        """Leave nothing open; whoever was started goes on."""
+        self._ours.close()
+        self._theirs.close()
 
     def _made_contexts(self) -> list[ctypes.c_void_p]:
         """One for each call, each with its successor and a stack; and a stack for the first."""
@@ -120,8 +126,8 @@ class Spawner:
         environment: Strings,
         output: tuple[int, int],
         limits: Limits,
-    ) -> int:
-        """Start a program, in a session of its own, and return its process once it has begun.
+    ) -> tuple[int, float]:
+        """Start a program, in a session of its own; its process, and the moment on the clock.
 
         `environment` has items like NAME=value; `output` becomes its standard output and error.
         Raises OSError if it cannot be started, and ValueError if there is a null byte in a string.
@@ -134,14 +140,14 @@ class Spawner:
             (call.setrlimit, _number(resource.RLIMIT_FSIZE), ctypes.byref(size)),
             (call.dup2, _number(output[0]), _number(1)),
             (call.dup2, _number(output[1]), _number(2)),
-            *self._same_calls(),
+            *self._same_calls,
             (call.execve, path, words, environment),
             (call.memset, ctypes.byref(failed), _number(1), _number(1)),
             (call._exit, _number(NOT_STARTED)),
         ]
         return self._run(calls, program)
 
-    def _same_calls(self) -> Calls:
+    def _made_calls(self, niceness: int) -> Calls:
         """Those that are the same for all programs.
 
         Our parent may have ended before the kernel was told to kill us with it. Then nobody has the
@@ -150,7 +156,7 @@ class Spawner:
         """
         call = self._library
         return [
-            (call.setpriority, _number(os.PRIO_PROCESS), _number(0), _number(self._niceness)),
+            (call.setpriority, _number(os.PRIO_PROCESS), _number(0), _number(niceness)),
             (call.setsid,),
             (call.signal, _number(signal.SIGXFSZ), _number(signal.SIG_DFL)),
             (call.signal, _number(signal.SIGPIPE), _number(signal.SIG_DFL)),
@@ -159,8 +165,8 @@ class Spawner:
             (call.send, _number(self._theirs.fileno()), None, _number(0), _number(0)),
         ]
 
-    def _run(self, calls: Calls, program: str) -> int:
-        """Have a child make these calls; its process number, once it shares our memory no more."""
+    def _run(self, calls: Calls, program: str) -> tuple[int, float]:
+        """Have a child make these calls, and wait until it shares our memory no more."""
         for context, (function, *values) in zip(self._contexts, calls, strict=True):
             self._make_context(context, function, len(values), *values)
         flags = SHARED_MEMORY | UNTIL_EXEC | signal.SIGCHLD
@@ -168,6 +174,7 @@ class Spawner:
         block, before = self._library.pthread_sigmask, _Signals()
         block(signal.SIG_SETMASK, ctypes.byref(ALL_SIGNALS), ctypes.byref(before))
         self._has_failed.value = False
+        begun = time.monotonic()
         process: int = self._clone(self._go_on_in, self._first_stack, flags, self._contexts[0])
         number = ctypes.get_errno()
         block(signal.SIG_SETMASK, ctypes.byref(before), None)
@@ -176,7 +183,7 @@ class Spawner:
         if self._has_failed:
             os.waitpid(process, 0)
             raise OSError(number, os.strerror(number), program)
-        return process
+        return process, begun
 
 
 def strings(items: Iterable[str]) -> Strings:

@@ -33,19 +33,23 @@ class Watch:
     """The supervisors of one driver."""
 
     def __init__(self) -> None:
-        self._handles: dict[str, int] = {}
-        """Of their processes (pidfd), by their random words; only of those that were there."""
         self._remains: dict[str, Remains] = {}
+        """By their random words."""
+        self._handles: dict[str, int] = {}
+        """Of their processes (pidfd); only of those that were there."""
+        self._starting: set[str] = set()
+        """Whose processes are not known yet."""
 
     def take(self, line: bytes) -> None:
-        """Begin to watch a supervisor, or let it go."""
+        """Begin to watch a supervisor, know its process, or let it go."""
         from pathlib import Path
 
         from cunctator.target.sweep import Remains
 
         message = json.loads(line)
         identity = message["identity"]
-        if message["process"] is None:
+        self._starting.discard(identity)
+        if message["is_over"]:
             self._remains.pop(identity, None)
             if identity in self._handles:
                 os.close(self._handles.pop(identity))
@@ -53,8 +57,11 @@ class Watch:
         group = message["group"]
         folder = Path(message["folder"])
         self._remains[identity] = Remains(identity, folder, None if group is None else Path(group))
-        with suppress(OSError):  # if it has ended, there is nothing to wait for
-            self._handles[identity] = os.pidfd_open(message["process"])
+        if message["process"] is None:
+            self._starting.add(identity)
+        else:
+            with suppress(OSError):  # if it has ended, there is nothing to wait for
+                self._handles[identity] = os.pidfd_open(message["process"])
 
     def sweep(self) -> None:
         """Sweep at once after those who are gone, then after the others."""
@@ -62,19 +69,23 @@ class Watch:
 
         until = time.monotonic() + LAST_WORDS
         while self._remains:
-            alive = {self._handles[each]: each for each in self._remains if each in self._handles}
+            alive = {handle: each for each, handle in self._handles.items()}
             ended = select.select(list(alive), [], [], 0)[0]
             if time.monotonic() >= until:
                 for handle in alive:
-                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        signal.pidfd_send_signal(handle, signal.SIGKILL)
                 ended = list(alive)
+                self._starting.clear()
             for handle in ended:
                 del self._handles[alive[handle]]
-            gone = [each for each in self._remains if each not in self._handles]
+            waiting = {*self._handles, *self._starting}
+            gone = [each for each in self._remains if each not in waiting]
             if gone:
                 sweep([self._remains.pop(each) for each in gone], SWEEPING)
             else:
-                select.select(list(alive), [], [], max(until - time.monotonic(), 0.0))
+                handles = list(self._handles.values())
+                select.select(handles, [], [], max(until - time.monotonic(), 0.0))
 
 
 def stand_guard(channel: int, driver: str) -> None:

@@ -171,6 +171,7 @@ class _Worker:
         prefix = str(place / folder_prefix(self._identity))
         script = Path(__file__).with_name("supervise.py")
         settings = json.dumps([sys.path, prefix, methods])
+        guard.watch(None, Remains(self._identity, Path(prefix), None))
         self._channel, theirs = socket.socketpair()
         try:
             with theirs:
@@ -184,6 +185,7 @@ class _Worker:
                 )
         except OSError:
             self._channel.close()
+            guard.forget(self._identity)
             raise
         self._folder = Path(prefix + owner(self._process.pid))
         above = own_folder()

@@ -38,6 +38,9 @@ OVERLOADED = (
 DIFFERENT_SECONDS, DIFFERENT_SHARE = 0.25, 0.1
 """A reported time may differ from ours by this much: a wrapper does not count its own start."""
 
+FAR_OFF = 2.0
+"""Times that differ by this factor are not those of the same run."""
+
 TAIL_LINES, TAIL_WIDTH, TAIL_BYTES = 5, 200, 4000
 
 
@@ -179,7 +182,19 @@ def different_times(reported: float | None, measured: float) -> str:
     allowed = DIFFERENT_SECONDS + DIFFERENT_SHARE * measured
     if reported is None or abs(reported - measured) <= allowed:
         return ""
+    if is_far_off(reported, measured):
+        return (
+            f"the wrapper reports {reported:g} s for a run of {measured:g} s: that is no time of"
+            " this run; the measured one counts"
+        )
     return f"the wrapper reports {reported:g} s; the {measured:g} s that were measured count"
+
+
+def is_far_off(reported: float | None, measured: float) -> bool:
+    """Whether a wrapper reports something else than the time of its run."""
+    if reported is None or abs(reported - measured) <= DIFFERENT_SECONDS:
+        return False
+    return not measured / FAR_OFF <= reported <= measured * FAR_OFF
 
 
 def how_it_ended(measurement: Measurement) -> str:
