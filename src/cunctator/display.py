@@ -89,6 +89,8 @@ def _story(result: Result) -> Iterator[str]:
     )
     if float(result.table.runtimes.max()) <= result.first_cap:
         yield "No run takes longer than the first cap: nothing tells these apart; lower it."
+    if result.cutoff is not None and float(result.table.runtimes.min()) >= result.cutoff:
+        yield "No run ends before the cutoff: nothing tells these apart."
     yield f"Computed in {format_duration(result.scheduler_seconds)}."
 
 

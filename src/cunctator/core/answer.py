@@ -12,12 +12,6 @@ known to, the better half stays, and that is repeated, up to longer and longer c
 left. The paper's guarantee for the most started holds for all of these, with their own number of
 runs.
 
-Whoever looked best for long has most runs for a while after its long runs have come up, and with
-heavy tails they come up late. So the leader may be challenged: by those with a fair share of its
-runs, known to the leader's cap at least, whose mean up to that cap is lower by more than chance
-among so many would explain. (Only in `tight`; the paper's answer is the most started.) What is
-asked for does not depend on the answer, so nothing else changes.
-
 With pools that grow, small pools are worked on for safety's sake long after better configurations
 have been found in larger ones, so the most started of all may be the best of three. So how many
 runs are enough is decided by those started for the frontier's sake. Whoever has as many, for
@@ -26,10 +20,8 @@ whatever sake, is compared: the default for one, which is known well as it is in
 
 from __future__ import annotations
 
-import math
-
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at, is_exact, mean_up_to
+from cunctator.core.known import is_exact, mean_up_to
 from cunctator.core.slabs import NONE
 from cunctator.core.state import State
 
@@ -38,101 +30,11 @@ NEARLY = 0.98
 on; ties alone would let the answer flip between configurations that differ by a run."""
 
 
-FAIR = 0.15
-"""Share of the leader's runs that a challenger must have."""
-
-FEWEST = 2
-"""Runs that it must have: fewer have no spread."""
-
-SURE = 0.4
-"""Standard errors of the difference by which a challenger's mean must be lower, in units of what
-the luckiest of all challengers would be ahead by. Certainty is for certificates; here, of two that
-cannot be told apart, the one that looks better should be the answer. Tuned on log-normal and
-Weibull tables; 0.3 to 0.5, and shares of the runs from 0.15 to 0.33, do about as well."""
-
-
 @compiled_apart
 def recommended(state: State) -> int:
     """The index of the recommended configuration."""
     if state.proved[0] != NONE:
         return int(state.proved[0])
-    leader = _leader(state)
-    if not state.profile.counts_finished:
-        return leader
-    enough = max(float(FEWEST), FAIR * state.testers.completed[leader])
-    count = 0
-    for index in range(state.testers.started.size):
-        if state.testers.completed[index] >= enough:
-            state.candidates[count] = index
-            count += 1
-    if count < 2 or state.testers.completed[leader] < FEWEST:
-        return leader
-    needed = SURE * math.sqrt(2.0 * math.log(count))
-    for _ in range(count):  # each is ahead of the one before, by its own cap
-        challenger = _challenger(state, leader, count, needed)
-        if challenger == NONE:
-            break
-        leader = challenger
-    return leader
-
-
-@compiled_apart
-def _challenger(state: State, leader: int, count: int, needed: float) -> int:
-    """The candidate that is ahead of the leader by most standard errors, if by enough; or NONE."""
-    cap = _known_cap(state, leader)
-    mean, variance, runs = _moments(state, leader, cap)
-    best, most = NONE, needed
-    for place in range(count):
-        index = state.candidates[place]
-        if index == leader or _known_cap(state, index) < cap:
-            continue
-        other, other_variance, other_runs = _moments(state, index, cap)
-        if not other < mean:
-            continue
-        # Who has fewer runs has not seen its long ones: it is taken to be as spread as the other.
-        spread = math.sqrt(max(variance, other_variance) * (1.0 / runs + 1.0 / other_runs))
-        ahead = (mean - other) / spread if spread > 0.0 else math.inf
-        if ahead > most:
-            best, most = index, ahead
-    return best
-
-
-@compiled
-def _known_cap(state: State, index: int) -> float:
-    """The cap that every started pair is known to; whoever is exact is, to any."""
-    if is_exact(state, index):
-        return float(state.rules.cutoff)
-    return float(cap_at(state.rules, state.testers.known_level[index]))
-
-
-@compiled_apart
-def _moments(state: State, index: int, cap: float) -> tuple[float, float, float]:
-    """Mean and variance of the runs counted up to a cap, and how many they are."""
-    testers, rules = state.testers, state.rules
-    runs = float(testers.started[index] - testers.new_in_flight[index])
-    rest, total, squares = runs - testers.crashed[index], 0.0, 0.0
-    for place in range(state.edges.size):
-        if state.edges[place] >= cap:
-            break
-        weight, value = state.histogram[index, place], state.edges[place]
-        rest -= weight
-        total += weight * value
-        squares += weight * value * value
-    if rest > 0.0 and not math.isinf(cap):
-        total += rest * cap
-        squares += rest * cap * cap
-    if testers.crashed[index] > 0:
-        total += testers.crashed[index] * rules.cutoff
-        squares += testers.crashed[index] * rules.cutoff * rules.cutoff
-    mean = total / runs
-    if math.isinf(mean):
-        return mean, 0.0, runs
-    return mean, max(0.0, squares / runs - mean * mean) * runs / max(1.0, runs - 1.0), runs
-
-
-@compiled_apart
-def _leader(state: State) -> int:
-    """Of those that have nearly as many runs as the most, the one of least mean."""
     testers, left, means = state.testers, state.candidates, state.candidate_means
     size, most, count = testers.started.size, _counted(state, 0, testers.chosen[0]), 0
     for index in range(size):
