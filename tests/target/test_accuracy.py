@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from hostility import wait_until
 
-from cunctator.target import launch
+from cunctator.target import launch, spawn
 from cunctator.target.measurement import Call, Ending, Request
 from cunctator.target.spawn import Spawner, strings
 from cunctator.target.supervisor import METHODS, Supervisor
@@ -133,8 +133,29 @@ def everything(descriptor: int) -> bytes:
         return file.read()
 
 
+def crash(niceness):
+    os.kill(os.getpid(), signal.SIGKILL)  # a fault would be reported at length
+
+
+def hang(niceness):
+    time.sleep(1000)
+
+
+def refuse(niceness):
+    raise OSError("no contexts here")
+
+
+@pytest.mark.parametrize("fault", [crash, hang, refuse])
+def test_where_spawning_goes_wrong_only_a_child_is_lost(monkeypatch, fault):
+    monkeypatch.setattr(spawn, "Spawner", fault)
+    monkeypatch.setattr(spawn, "LONGEST_TRIAL", 0.2 if fault is hang else 60.0)
+    assert spawn.tried_spawner(0) is None
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
 def test_programs_are_forked_where_they_cannot_be_spawned(monkeypatch, tmp_path):
-    monkeypatch.setattr(launch, "_spawner", lambda: None)
+    monkeypatch.setattr(launch, "spawner", lambda: None)
     private, other = os.pipe()
     wanted = Request(("/bin/sh", "-c", "pwd"), cap=1.0, directory=str(tmp_path))
     child = launch.launch(wanted, {}, private)

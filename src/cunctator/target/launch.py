@@ -35,6 +35,7 @@ from cunctator.target.spawn import (
     Spawner,
     Strings,
     strings,
+    tried_spawner,
 )
 
 SET_CHILD_SUBREAPER = 36
@@ -101,8 +102,8 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
         load_in_time(request.target.function)  # imported here, it is not charged to any run
     else:
         program = find_program(request.target[0], added.get("PATH") or os.environ.get("PATH", ""))
-        if (spawner := _spawner()) is not None:
-            return _spawned(spawner, program, request, added)
+        if (made := spawner()) is not None:
+            return _spawned(made, program, request, added)
     NOTE.pack_into(_notes(), 0, 0)
     supervisor = os.getpid()
     pipes = [os.pipe() for _ in range(3)]
@@ -124,11 +125,12 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
 
 
 @cache
-def _spawner() -> Spawner | None:
-    try:
-        return Spawner(NICENESS)
-    except OSError:
-        return None
+def spawner() -> Spawner | None:
+    """How programs are started without a copy of our memory; None: it does not work here.
+
+    To be called once before the first run is measured, because a child tries it.
+    """
+    return tried_spawner(NICENESS)
 
 
 def _spawned(spawner: Spawner, program: str, request: Request, added: dict[str, str]) -> Child:

@@ -25,6 +25,7 @@ from cunctator.target.channel import (
 from cunctator.target.folder import make_folder, remove_folder
 from cunctator.target.launch import (
     become_subreaper,
+    spawner,
     wake_at_drivers_death,
     words,
 )
@@ -46,6 +47,7 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
     become_subreaper()
     become_urgent()
     keep_precedence()
+    spawner()
     wake_at_drivers_death()
     temporary = Path(prefix + owner())
     try:

@@ -10,6 +10,9 @@ A child that shares our memory must not run Python. It runs the C library alone:
 a context that calls a function and then goes on in another context. So the calls that the child has
 to make are a chain, with `execve` near its end. Nothing can be decided within a chain: whatever may
 be refused is done by us beforehand, or shows afterwards in our memory.
+
+All this rests on what C libraries and kernels do, not on what they promise. So a forked child tries
+it first: where it crashes or hangs, we start programs in another way.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import errno
 import mmap
 import os
 import resource
+import select
 import signal
 import socket
 import time
@@ -40,6 +44,9 @@ PREPARATIONS, LINKS = 11, 14
 LARGEST_CONTEXT, STACK = 1 << 13, 1 << 14
 """Bytes for each call. The largest context that is known has 4.5 thousand, and what is called needs
 some hundreds on its stack."""
+
+LONGEST_TRIAL = 10.0
+"""Seconds after which a trial that has not ended hangs; it takes a millisecond."""
 
 Limits = Mapping[int, int]
 """The most that a program may use of some resources, such as `resource.RLIMIT_CORE`."""
@@ -184,6 +191,24 @@ class Spawner:
             os.waitpid(process, 0)
             raise OSError(number, os.strerror(number), program)
         return process, begun
+
+
+def tried_spawner(niceness: int) -> Spawner | None:
+    """A spawner, if one works here."""
+    trial = os.fork()
+    if trial == 0:
+        try:
+            Spawner(niceness)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    handle = os.pidfd_open(trial)
+    try:
+        if not select.select([handle], [], [], LONGEST_TRIAL)[0]:
+            os.kill(trial, signal.SIGKILL)
+    finally:
+        os.close(handle)
+    return Spawner(niceness) if os.waitpid(trial, 0)[1] == 0 else None
 
 
 def strings(items: Iterable[str]) -> Strings:
