@@ -270,11 +270,11 @@ def _sentence(validation: Validation) -> str:
         sentence += f", as runs of {whose} were cut off"
     low, high = validation.interval
     if validation.instances > 1:
-        between = {
-            AT_LEAST: f"at least {rounded(low, math.floor)}",
-            AT_MOST: f"at most {rounded(high, math.ceil)}",
-        }
-        words = between.get(bound, f"between {low:.3g} and {high:.3g}")
+        words = f"between {low:.3g} and {high:.3g}"
+        if bound == AT_LEAST:
+            words = f"at least {rounded(low, math.floor)}"
+        elif bound == AT_MOST:
+            words = f"at most {rounded(high, math.ceil)}"
         percent = f"{100 * validation.confidence:.6g}%"
         sentence += f": {words} with {percent} confidence, by resampling instances"
     return sentence + _verdict(low, high)

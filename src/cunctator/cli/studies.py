@@ -311,9 +311,14 @@ def next_step(place: str, view: View) -> str:
     """How to go on with a study that has stopped, if that is possible."""
     if view.stop is StopReason.PROVED_OPTIMAL:
         return "There is nothing to go on with: no other configuration can be better."
+    if view.stop is StopReason.BEST_OF_POOL:
+        return "None of the others looked at can be better; to look at more, begin a new study."
+    if view.stop is StopReason.BY_THE_PAPER:
+        return "There is nothing to go on with, by the bounds of the paper."
     if view.stop is StopReason.CERTIFIED:
         return f"To certify more, change stop_at in its copy of the scenario: {place}/scenario.toml"
-    if view.stop in (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION):
+    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
+    if view.stop in spoilt:
         return "Mend that, then begin a new study."
     go_on = f"Go on: cunctator resume {place}"
     if view.stop is StopReason.ABORTED:
