@@ -225,6 +225,7 @@ def _become_target(
             os.chdir(request.directory)
         os.environ.update(added)
         if isinstance(request.target, Call):
+            _close_own_descriptors()
             _call(request.target, private, pipes)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
             signal.signal(number, signal.SIG_DFL)
@@ -234,6 +235,13 @@ def _become_target(
         os.write(report, words(error, program).encode(errors="backslashreplace"))
     finally:
         os._exit(NOT_STARTED)
+
+
+def _close_own_descriptors() -> None:
+    """Those that programs are started with: they close when a program begins, not with a call."""
+    if (made := spawner()) is not None:
+        made.close()
+    os.close(_home())
 
 
 def _opened(file: str) -> int:
