@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from cunctator.core.replay import ASKED, Events
+from cunctator.core.replay import Events
 from cunctator.core.scheduler import STATUS_CODE
+from cunctator.core.sentinels import ASKED
 from cunctator.errors import StudyProblem
 from cunctator.journal_file import FILE, connect, damaged, in_words
 from cunctator.journal_rows import WRONG_EVENTS, encoded, given_of, problem_of, progress_of

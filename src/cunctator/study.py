@@ -213,7 +213,7 @@ class Study:
             spent=Spent(self._spent.charged, self._spent.wall, self._spent.runs),
             budget=self.budget,
             in_flight=len(self._flying),
-            crashed=int(testers.crashed.sum()),
+            crashed=int(testers["crashed"].sum()),
             answer=standing(answer),
             default=standing(0),
             compared=self.scheduler.compared(answer, 0),
@@ -341,9 +341,9 @@ class Study:
 
     def _check_default_again(self) -> None:
         """If all that is known of the default are crashes, as after a kill during the check."""
-        testers = self.scheduler.state.testers
-        crashed = int(testers.crashed[0])
-        if self.stop is None and 0 < crashed == testers.started[0] - testers.in_flight[0]:
+        default = self.scheduler.state.testers[0]
+        crashed = int(default.crashed)
+        if self.stop is None and 0 < crashed == default.started - default.in_flight:
             first_cap = self.scheduler.state.rules.first_cap
             self._check_default(Run(0, 0, 0, first_cap, 0.0), "as before")
 

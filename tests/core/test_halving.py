@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cunctator import load_table
-from cunctator.core.halving import LISTED, LISTED_SHARE, _make_shortlist, price_of_run
+from cunctator.core.halving import LISTED_SHARE, _make_shortlist, price_of_run
 from cunctator.core.scheduler import Scheduler
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import NONE
 from cunctator.core.state import RUNGS
 from cunctator.records import Outcome, Status
 from cunctator.simulation import Simulation
@@ -26,7 +26,7 @@ def test_time_is_halved_from_rung_to_rung():
     for _ in range(30):
         simulation.advance(1000)
         simulation.check()
-    reached = simulation.state.ranks.reached
+    reached = simulation.state.rungs["reached"]
     for rung in range(1, RUNGS - 1):
         # A long promotion may be on its way, and meanwhile full confidence has turns as well.
         assert reached[rung + 1] >= 0.4 * reached[rung] - 2
@@ -38,9 +38,9 @@ def test_the_index_alone_would_not_halve_it():
     table = make_table(random.uniform(1.0, 1.3, (400, 1)) * random.lognormal(0.0, 1.5, 2000))
     simulation = Simulation(table, first_cap=0.1, ladder=True)
     simulation.advance(30_000)
-    reached = simulation.state.ranks.reached
+    reached = simulation.state.rungs["reached"]
     assert any(reached[rung + 1] < 0.4 * reached[rung] - 2 for rung in range(1, RUNGS - 1))
-    assert simulation.state.ranks.promoted[0] == NONE
+    assert simulation.state.now.promoted == NONE
 
 
 @pytest.mark.parametrize("configurations", [100, 3000])
@@ -52,13 +52,13 @@ def test_a_shortlist_has_the_best_in_order(configurations):
         simulation.advance(configurations)
         state = simulation.state
         for rung in range(1, RUNGS - 1):
-            members = np.flatnonzero(state.testers.rung == rung)
+            members = np.flatnonzero(state.testers["rung"] == rung)
             _make_shortlist(state, rung)
-            count = state.ranks.listed[rung, LISTED]
+            count = state.rungs[rung].listed
             assert count == min(members.size, max(1, min(64, members.size // LISTED_SHARE)))
             prices = np.array([price_of_run(state, index) for index in members])
             best = members[np.argsort(prices, kind="stable")][:count]
-            assert state.ranks.shortlist[rung, :count].tolist() == best.tolist()
+            assert state.rungs[rung].shortlist[:count].tolist() == best.tolist()
 
 
 def test_the_price_of_a_run():

@@ -89,16 +89,16 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
     scheduler = endless()
     conduct(scheduler, 6000, slots, check_every=211)
     state = scheduler.state
-    pools = state.pools
-    frontier, opened = int(pools.frontier[0]), int(pools.opened[0])
+    sizes, turns = state.pools["members"], state.pools["turns"]
+    frontier, opened = int(state.now.frontier), int(state.now.opened)
     assert frontier >= 3 and opened > frontier
-    started = state.testers.started
-    assert (started[: pools.sizes[frontier - 1]] > 0).all(), "a pool is left before it is looked at"
-    assert not started[pools.sizes[opened - 1] :].any(), "a pool is looked at before it is open"
+    started = state.testers["started"]
+    assert (started[: sizes[frontier - 1]] > 0).all(), "a pool is left before it is looked at"
+    assert not started[sizes[opened - 1] :].any(), "a pool is looked at before it is open"
     times = np.array([pool_time(state, pool) for pool in range(opened)])
     total = times.sum()
-    assert total == pytest.approx(state.turns.sum())
-    safe = state.turns[TURNS * pools.sizes.size :].sum()
+    assert total == pytest.approx(turns.sum())
+    safe = turns[:, TURNS:].sum()
     longest = slots * CUTOFF
     assert SAFE_SHARE * total - longest <= safe <= SAFE_SHARE * total + longest
     # Whoever has least k^2 time has the next safe run: no claim is far behind the others'.
@@ -110,13 +110,12 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
 
 def test_a_pool_is_left_only_once_its_best_has_been_run_often():
     scheduler = endless()
-    pools, left = scheduler.state.pools, 0
+    left = 0
     for _ in range(6000):
-        before, chosen = int(pools.frontier[0]), scheduler.state.testers.chosen.copy()
+        before, chosen = int(scheduler.state.now.frontier), scheduler.state.testers["chosen"].copy()
         run = scheduler.ask()
-        pools = scheduler.state.pools  # it may have been enlarged
-        for pool in range(before, int(pools.frontier[0])):
-            size = int(pools.sizes[pool])
+        for pool in range(before, int(scheduler.state.now.frontier)):
+            size = int(scheduler.state.pools[pool].members)
             assert chosen[:size].min() > 0
             assert chosen.max() >= 0.5 * RUNS_PER_DOUBLING * math.log2(size / SMALL)
             left += 1
@@ -129,7 +128,7 @@ def test_room_that_grows_changes_nothing():
     roomy.state = with_more_configurations(roomy.state, 400)
     rekey_all(roomy.state)
     assert conduct(grown, 3000, 3) == conduct(roomy, 3000, 3)
-    assert grown.state.testers.started.size < 400
+    assert grown.state.testers.size < 400
     assert grown.recommend() == roomy.recommend()
     assert grown.certificate() == roomy.certificate()
 
@@ -156,7 +155,7 @@ def test_the_answer_is_not_the_best_of_the_smallest_pool():
     """Small pools are worked on all the time; whoever is started most may be one of three."""
     scheduler = endless()
     conduct(scheduler, 8000)
-    size = int(scheduler.state.pools.sizes[scheduler.state.pools.frontier[0]])
+    size = int(scheduler.state.pools[scheduler.state.now.frontier].members)
     speeds = np.array([np.random.default_rng([k, 5]).lognormal(-2, 0.6) for k in range(size)])
     speeds[16::17] = np.inf  # these crash
     answer = scheduler.recommend()
@@ -178,7 +177,7 @@ def test_a_finite_space_is_used_up():
             for p in range(6)
         ]
         means.append(np.mean(runs))
-    assert scheduler.recommend() == scheduler.state.proved[0] == int(np.argmin(means))
+    assert scheduler.recommend() == scheduler.state.now.proved == int(np.argmin(means))
 
 
 def test_gamma():

@@ -41,9 +41,8 @@ def last_octave(rules: Rules) -> int:
 @compiled
 def is_exact(state: State, index: int) -> bool:
     """Whether every pair of a finite set has been run to its end: the mean is the true mean."""
-    return bool(
-        state.testers.completed[index] + state.testers.crashed[index] == state.rules.instances
-    )
+    tester = state.testers[index]
+    return bool(tester.completed + tester.crashed == state.rules.instances)
 
 
 @compiled
@@ -53,22 +52,16 @@ def known_sum(state: State, index: int) -> float:
     Runs that have not finished count with what is known of them, so a mean of these is never an
     average over finished runs alone. Without a cutoff, one crash makes it infinite.
     """
-    testers = state.testers
-    return _sum_up_to(
-        state,
-        index,
-        testers.known_level[index],
-        testers.below_count[index],
-        testers.below_sum[index],
-    )
+    tester = state.testers[index]
+    return _sum_up_to(state, index, tester.known_level, tester.below_count, tester.below_sum)
 
 
 @compiled
 def _sum_up_to(state: State, index: int, level: int, count: int, total: float) -> float:
-    testers, rules = state.testers, state.rules
-    new, crashed = testers.new_in_flight[index], testers.crashed[index]
+    tester, rules = state.testers[index], state.rules
+    new, crashed = tester.new_in_flight, tester.crashed
     total += new * rules.first_cap
-    capped = testers.started[index] - new - crashed - count
+    capped = tester.started - new - crashed - count
     if capped > 0:
         total += capped * cap_at(rules, level)
     if crashed > 0:
@@ -82,14 +75,14 @@ def least_mean(state: State, index: int) -> float:
     rules = state.rules
     if rules.instances == ENDLESS:
         return rules.first_cap
-    others = rules.instances - state.testers.started[index]
+    others = rules.instances - state.testers[index].started
     return float((known_sum(state, index) + others * rules.first_cap) / rules.instances)
 
 
 @compiled
 def mean_runtime(state: State, index: int) -> float:
     """Mean over all started runs of min(runtime, known cap); first_cap before the first run."""
-    started = state.testers.started[index]
+    started = state.testers[index].started
     if started == 0:
         return state.rules.first_cap
     return float(known_sum(state, index) / started)
@@ -98,19 +91,20 @@ def mean_runtime(state: State, index: int) -> float:
 @compiled
 def common_level(state: State, one: int, other: int) -> int:
     """The longest cap that two configurations are known to; whoever is exact is, to any."""
-    levels = state.testers.known_level
-    if is_exact(state, one):
-        return int(levels[one] if is_exact(state, other) else levels[other])
-    return int(levels[one] if is_exact(state, other) else min(levels[one], levels[other]))
+    level, other_level = state.testers[one].known_level, state.testers[other].known_level
+    if is_exact(state, other):
+        return int(level)
+    return int(other_level if is_exact(state, one) else min(level, other_level))
 
 
 @compiled
 def mean_up_to(state: State, index: int, level: int) -> float:
     """Mean over all started runs of min(runtime, cap of a level that is known)."""
-    started = state.testers.started[index]
+    tester = state.testers[index]
+    started = tester.started
     if started == 0:
         return state.rules.first_cap
-    if level == state.testers.known_level[index]:
+    if level == tester.known_level:
         return float(known_sum(state, index) / started)
     count, total = below(state.runtimes, index, cap_at(state.rules, level))
     return float(_sum_up_to(state, index, level, count, total) / started)
