@@ -12,14 +12,14 @@ from cunctator.core.state import ENDLESS, Rules, State
 @compiled
 def cap_at(rules: Rules, level: int) -> float:
     """The cap of a level: first_cap * 2^level, or 4^level; the last one is the cutoff."""
-    cap = math.ldexp(rules.first_cap, rules.octaves * level)
+    cap = math.ldexp(rules.first_cap, int(rules.octaves * level))
     return rules.cutoff if cap > rules.longest else min(cap, rules.cutoff)
 
 
 @compiled
 def octave_cap(rules: Rules, octave: int) -> float:
     """The cap of an octave, which bounds are certified at: first_cap * 2^octave, or the cutoff."""
-    return min(math.ldexp(rules.first_cap, octave), rules.cutoff)
+    return min(math.ldexp(rules.first_cap, int(octave)), rules.cutoff)
 
 
 @compiled
@@ -35,7 +35,7 @@ def last_octave(rules: Rules) -> int:
     """The octave of the cutoff, if there is one."""
     octave = math.ceil(math.log2(rules.cutoff / rules.first_cap))
     # The quotient may have been rounded down to a power of two.
-    return octave if math.ldexp(rules.first_cap, octave) >= rules.cutoff else octave + 1
+    return octave if math.ldexp(rules.first_cap, int(octave)) >= rules.cutoff else octave + 1
 
 
 @compiled

@@ -72,10 +72,7 @@ def choose(state: State) -> int:
     now = state.now
     opened, frontier = now.opened, now.frontier
     since, screened_at = now.frontier_since, now.screened_at
-    if state.pools.size == 1:
-        index = choose_within(state, 0, False)
-    else:
-        index = _choose_from_pools(state)
+    index = choose_within(state, 0, False) if state.pools.size == 1 else _choose_from_pools(state)
     if index in (WAIT, WIDEN):
         now.opened, now.frontier = opened, frontier
         now.frontier_since, now.screened_at = since, screened_at

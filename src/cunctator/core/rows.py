@@ -8,7 +8,8 @@ are records too. In kernels and in Python alike
     tester = state.testers[index]
     tester.started += 1
 
-changes the array itself, and `state.testers["started"]` is a column, in Python only.
+changes the array itself, and `state.testers["started"]` is a column, in Python only. (Numbers read
+from a record in Python are NumPy's; the standard library's `ldexp` wants an `int`.)
 """
 
 from __future__ import annotations
