@@ -26,7 +26,7 @@ def test_time_is_halved_from_rung_to_rung():
     for _ in range(30):
         simulation.advance(1000)
         simulation.check()
-    reached = simulation.state.rungs["reached"]
+    reached = simulation.state.ranks.reached
     for rung in range(1, RUNGS - 1):
         # A long promotion may be on its way, and meanwhile full confidence has turns as well.
         assert reached[rung + 1] >= 0.4 * reached[rung] - 2
@@ -38,7 +38,7 @@ def test_the_index_alone_would_not_halve_it():
     table = make_table(random.uniform(1.0, 1.3, (400, 1)) * random.lognormal(0.0, 1.5, 2000))
     simulation = Simulation(table, first_cap=0.1, ladder=True)
     simulation.advance(30_000)
-    reached = simulation.state.rungs["reached"]
+    reached = simulation.state.ranks.reached
     assert any(reached[rung + 1] < 0.4 * reached[rung] - 2 for rung in range(1, RUNGS - 1))
     assert simulation.state.now.promoted == NONE
 
@@ -54,11 +54,11 @@ def test_a_shortlist_has_the_best_in_order(configurations):
         for rung in range(1, RUNGS - 1):
             members = np.flatnonzero(state.testers["rung"] == rung)
             _make_shortlist(state, rung)
-            count = state.rungs[rung].listed
+            count = state.ranks.listed[rung]
             assert count == min(members.size, max(1, min(64, members.size // LISTED_SHARE)))
             prices = np.array([price_of_run(state, index) for index in members])
             best = members[np.argsort(prices, kind="stable")][:count]
-            assert state.rungs[rung].shortlist[:count].tolist() == best.tolist()
+            assert state.ranks.shortlist[rung, :count].tolist() == best.tolist()
 
 
 def test_the_price_of_a_run():

@@ -145,7 +145,7 @@ def _check_rungs(state: State) -> None:
     rungs = np.where(exact, RUNGS - 1, np.clip(doublings, 0, RUNGS - 1))
     assert np.array_equal(rungs, testers["rung"]), "a configuration is on the wrong rung"
     counted = [(rungs >= rung).sum() for rung in range(1, RUNGS)]
-    assert counted == state.rungs["reached"][1:].tolist(), "the rungs are miscounted"
+    assert counted == state.ranks.reached[1:].tolist(), "the rungs are miscounted"
 
 
 def _check_directory(state: State, index: int) -> None:

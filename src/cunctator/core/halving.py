@@ -34,12 +34,12 @@ used up the rung changes by a few per cent at most."""
 @compiled
 def choose_promoted(state: State) -> int:
     """Whom to promote now, or NONE."""
-    now, testers = state.now, state.testers
+    now, testers, reached = state.now, state.testers, state.ranks.reached
     index = now.promoted
     if index != NONE and testers[index].rung < now.goal and next_kind(state, index) != NOTHING:
         return int(index)
     for rung in range(RUNGS - 2, 0, -1):
-        if 2 * (state.rungs[rung + 1].reached + 1) <= state.rungs[rung].reached:
+        if 2 * (reached[rung + 1] + 1) <= reached[rung]:
             index = _best_on(state, rung)
             if index != NONE:
                 now.promoted, now.goal = index, rung + 1
@@ -50,11 +50,11 @@ def choose_promoted(state: State) -> int:
 @compiled
 def _best_on(state: State, rung: int) -> int:
     """The best on a rung, by its shortlist; NONE if none can be run."""
-    here = state.rungs[rung]
+    ranks = state.ranks
     for attempt in range(2):
-        while here.taken < here.listed:
-            index = here.shortlist[here.taken]
-            here.taken += 1
+        while ranks.taken[rung] < ranks.listed[rung]:
+            index = ranks.shortlist[rung, ranks.taken[rung]]
+            ranks.taken[rung] += 1
             if _may_leave(state, index, rung):
                 return int(index)
         if attempt == 0:
@@ -71,8 +71,8 @@ def _may_leave(state: State, index: int, rung: int) -> bool:
 @compiled_apart
 def _make_shortlist(state: State, rung: int) -> None:
     """List those on a rung whose runs cost least, the best one first."""
-    here, candidates = state.rungs[rung], state.candidates
-    shortlist, members = here.shortlist, here.reached - state.rungs[rung + 1].reached
+    ranks, candidates = state.ranks, state.candidates
+    shortlist, members = ranks.shortlist, ranks.reached[rung] - ranks.reached[rung + 1]
     room, count = max(1, min(SHORTLIST, members // LISTED_SHARE)), 0
     for index in range(state.testers.size):
         if not _may_leave(state, index, rung):
@@ -82,12 +82,12 @@ def _make_shortlist(state: State, rung: int) -> None:
         if count == room and price >= candidates[place].price:
             continue
         while place > 0 and price < candidates[place - 1].price:
-            shortlist[place] = shortlist[place - 1]
+            shortlist[rung, place] = shortlist[rung, place - 1]
             candidates[place].price = candidates[place - 1].price
             place -= 1
-        shortlist[place], candidates[place].price = index, price
+        shortlist[rung, place], candidates[place].price = index, price
         count = min(count + 1, room)
-    here.taken, here.listed = 0, count
+    ranks.taken[rung], ranks.listed[rung] = 0, count
 
 
 @compiled

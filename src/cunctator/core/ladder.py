@@ -100,18 +100,24 @@ def _choose_from_pools(state: State) -> int:
         if safe < SAFE_SHARE * total:
             pool = _neediest_pool(state)
         if pool != NONE:
-            index = choose_within(state, pool, True)
+            index = _choose_within(state, pool, True)
             if index >= 0:
                 return index
             if index == EXHAUSTED:
                 pools[pool].is_done = True
                 continue
         pool = state.now.frontier
-        index = choose_within(state, pool, False)
+        index = _choose_within(state, pool, False)
         if index != EXHAUSTED:
             return index
         pools[pool].is_done = True
     return EXHAUSTED
+
+
+@compiled_apart
+def _choose_within(state: State, pool: int, is_safe: bool) -> int:
+    """`choose_within`, which is long, but once for both places that call it."""
+    return choose_within(state, pool, is_safe)
 
 
 @compiled

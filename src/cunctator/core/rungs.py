@@ -25,6 +25,6 @@ def regrade(state: State, index: int) -> None:
     before = tester.rung
     tester.rung = rung
     for gained in range(before + 1, rung + 1):
-        state.rungs[gained].reached += 1
+        state.ranks.reached[gained] += 1
     for lost in range(rung + 1, before + 1):
-        state.rungs[lost].reached -= 1
+        state.ranks.reached[lost] -= 1

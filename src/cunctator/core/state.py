@@ -149,17 +149,20 @@ class Pool:
     spent at the turn of each index for the frontier's sake, and behind that for its safe share."""
 
 
-class Rung:
-    """Who has had so much time, and is to have more: see `rungs.py` and `halving.py`."""
+class Ranks:
+    """Who has had how much time, and is to have more: see `rungs.py` and `halving.py`.
 
-    reached: int
-    """How many configurations have reached this rung."""
-    taken: int
-    """How many of the shortlist have had their turn ..."""
-    listed: int
+    Columns, not rows: the first one is read from end to end at every step.
+    """
+
+    reached: Annotated[NDArray[np.int64], RUNGS]
+    """How many configurations have reached each rung."""
+    taken: Annotated[NDArray[np.int64], RUNGS]
+    """How many of each rung's shortlist have had their turn ..."""
+    listed: Annotated[NDArray[np.int64], RUNGS]
     """... and how many there are."""
-    shortlist: Annotated[NDArray[np.int64], SHORTLIST]
-    """The best on this rung."""
+    shortlist: Annotated[NDArray[np.int64], (RUNGS, SHORTLIST)]
+    """The best on a rung, at [rung, place]."""
 
 
 class Flight:
@@ -237,7 +240,7 @@ class State(NamedTuple):
     by_sharp: Tournament
     """Keys (sharp index, started), if the profile has such an index."""
     pools: Rows[Pool]
-    rungs: Rows[Rung]
+    ranks: Ranks
     scratch: Scratch
     candidates: Rows[Candidate]
 
@@ -283,7 +286,7 @@ def new_state(
         by_expiry=new_tournament(configurations),
         by_sharp=new_tournament(configurations if profile.has_sharp else 1),
         pools=pools,
-        rungs=new_rows(Rung, RUNGS),
+        ranks=new_record(Ranks),
         scratch=new_record(Scratch),
         candidates=new_rows(Candidate, configurations),
     )

@@ -15,7 +15,7 @@ behind those, for the sake of its safe share.
 from __future__ import annotations
 
 from cunctator.core.choice import choose_honestly
-from cunctator.core.compiled import compiled, compiled_apart
+from cunctator.core.compiled import compiled
 from cunctator.core.halving import choose_promoted
 from cunctator.core.sentinels import NONE
 from cunctator.core.state import FULL, RIVAL, SHARP, TURNS, State
@@ -42,7 +42,7 @@ def pool_time(state: State, pool: int) -> float:
     return total
 
 
-@compiled_apart
+@compiled
 def choose_within(state: State, pool: int, is_safe: bool) -> int:
     """What a pool's own SPC runs next, WAIT or EXHAUSTED; `turn` says for whose sake."""
     size, profile, now = state.pools[pool].members, state.profile, state.now
