@@ -41,7 +41,7 @@ def promotion(state):
 
 def brute_force_promoted(state, promoted):
     """Whom `halving.py` promotes and to where, by a scan; `promoted` was the last one."""
-    rungs = state.testers["rung"]
+    rungs = state.rungs
 
     def can_run(index):
         return next_kind(state, index) != NOTHING

@@ -52,7 +52,7 @@ def test_a_shortlist_has_the_best_in_order(configurations):
         simulation.advance(configurations)
         state = simulation.state
         for rung in range(1, RUNGS - 1):
-            members = np.flatnonzero(state.testers["rung"] == rung)
+            members = np.flatnonzero(state.rungs == rung)
             _make_shortlist(state, rung)
             count = state.ranks.listed[rung]
             assert count == min(members.size, max(1, min(64, members.size // LISTED_SHARE)))

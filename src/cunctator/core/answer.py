@@ -39,9 +39,10 @@ def recommended(state: State) -> int:
     size, most, count = testers.size, _counted(state, 0, testers[0].chosen), 0
     for index in range(size):
         most = max(most, _counted(state, index, testers[index].chosen))
+        left[index].price = _counted(state, index, testers[index].started)
     enough = min(NEARLY * most, most)  # the latter if it is negative
     for index in range(size):
-        if _counted(state, index, testers[index].started) >= enough:
+        if left[index].price >= enough:
             left[count].index = index
             count += 1
     while count > 1:

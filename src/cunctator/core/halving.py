@@ -34,9 +34,9 @@ used up the rung changes by a few per cent at most."""
 @compiled
 def choose_promoted(state: State) -> int:
     """Whom to promote now, or NONE."""
-    now, testers, reached = state.now, state.testers, state.ranks.reached
+    now, reached = state.now, state.ranks.reached
     index = now.promoted
-    if index != NONE and testers[index].rung < now.goal and next_kind(state, index) != NOTHING:
+    if index != NONE and state.rungs[index] < now.goal and next_kind(state, index) != NOTHING:
         return int(index)
     for rung in range(RUNGS - 2, 0, -1):
         if 2 * (reached[rung + 1] + 1) <= reached[rung]:
@@ -65,7 +65,7 @@ def _best_on(state: State, rung: int) -> int:
 @compiled
 def _may_leave(state: State, index: int, rung: int) -> bool:
     """Whether a configuration is on a rung and can be run."""
-    return state.testers[index].rung == rung and next_kind(state, index) != NOTHING
+    return bool(state.rungs[index] == rung) and next_kind(state, index) != NOTHING
 
 
 @compiled_apart

@@ -22,8 +22,8 @@ def regrade(state: State, index: int) -> None:
     tester = state.testers[index]
     _, rung = math.frexp(tester.granted / state.rules.first_cap)
     rung = RUNGS - 1 if is_exact(state, index) else max(0, min(rung, RUNGS - 1))
-    before = tester.rung
-    tester.rung = rung
+    before = int(state.rungs[index])
+    state.rungs[index] = rung
     for gained in range(before + 1, rung + 1):
         state.ranks.reached[gained] += 1
     for lost in range(rung + 1, before + 1):

@@ -97,8 +97,6 @@ class Tester:
     """Pairs whose runtime is known, the cutoff included."""
     crashed: int
     """Pairs that will never finish, and are not tried again."""
-    rung: int
-    """How often the granted seconds have doubled (`rungs.py`)."""
     known_level: int
     """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
     cap_level: int
@@ -130,7 +128,7 @@ class Tester:
     overrun: float
     """The part of `charged` that ran past a cap."""
     granted: float
-    """Seconds charged, runs in flight counted at their caps."""
+    """Seconds charged, runs in flight counted at their caps; see `State.rungs`."""
     bins: int
     """How many of `areas` counted when they were last computed."""
     areas: Annotated[NDArray[np.float64], MAX_BINS]
@@ -240,6 +238,9 @@ class State(NamedTuple):
     by_sharp: Tournament
     """Keys (sharp index, started), if the profile has such an index."""
     pools: Rows[Pool]
+    rungs: NDArray[np.int8]
+    """The rung of each configuration (`rungs.py`), apart from all else that is known of it: whoever
+    looks for the best on a rung goes through all of them."""
     ranks: Ranks
     scratch: Scratch
     candidates: Rows[Candidate]
@@ -286,6 +287,7 @@ def new_state(
         by_expiry=new_tournament(configurations),
         by_sharp=new_tournament(configurations if profile.has_sharp else 1),
         pools=pools,
+        rungs=np.zeros(configurations, dtype=np.int8),
         ranks=new_record(Ranks),
         scratch=new_record(Scratch),
         candidates=new_rows(Candidate, configurations),
@@ -326,6 +328,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
     return state._replace(
         testers=continued(fresh.testers, state.testers),
         histogram=continued(fresh.histogram, state.histogram),
+        rungs=continued(fresh.rungs, state.rungs),
         queues=queues._replace(headers=continued(fresh.queues.headers, queues.headers)),
         runtimes=runtimes._replace(headers=continued(fresh.runtimes.headers, runtimes.headers)),
         by_lower=fresh.by_lower,
