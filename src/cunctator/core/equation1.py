@@ -102,7 +102,7 @@ def measure_areas(state: State, index: int) -> None:
                 shorter += runtimes.values[row, offset]
         whole = shorter + edge * edge_value
         # Rounding must not make an area negative: L would not fall with t any more.
-        tester.areas[k - 1] = max(0.0, whole - previous) / started
+        state.areas[index, k - 1] = max(0.0, whole - previous) / started
         previous = whole
         if math.isinf(whole):
             break
@@ -118,7 +118,7 @@ def area_bound(state: State, index: int, log_step: float) -> float:
         square = squared_epsilon(k, tester.started, log_step)
         if square > 0.25:
             break
-        total += tester.areas[k - 1] / (1.0 + math.sqrt(square))
+        total += state.areas[index, k - 1] / (1.0 + math.sqrt(square))
     return max(state.rules.first_cap, total)
 
 

@@ -75,11 +75,13 @@ def _make_shortlist(state: State, rung: int) -> None:
     shortlist, members = ranks.shortlist, ranks.reached[rung] - ranks.reached[rung + 1]
     room, count = max(1, min(SHORTLIST, members // LISTED_SHARE)), 0
     for index in range(state.testers.size):
-        if not _may_leave(state, index, rung):
+        if state.rungs[index] != rung:
             continue
         price = price_of_run(state, index)
         place = min(count, room - 1)
         if count == room and price >= candidates[place].price:
+            continue
+        if next_kind(state, index) == NOTHING:  # last, since it has to look at most
             continue
         while place > 0 and price < candidates[place - 1].price:
             shortlist[rung, place] = shortlist[rung, place - 1]

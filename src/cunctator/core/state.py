@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
-from cunctator.core.profiles import Profile
+from cunctator.core.profiles import EQUATION_1, Profile
 from cunctator.core.queues import Queues, new_queues, queue_has_room
 from cunctator.core.rows import Rows, continued, longer, new_record, new_rows
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
@@ -85,8 +85,8 @@ class Rules(NamedTuple):
 class Tester:
     """What is known of one configuration: its tester's state (Algorithm 1, lines 10 to 30).
 
-    The first ones are read for all configurations when the answer is looked for; they share a line
-    of the processor's cache.
+    The first ones are read for all configurations when the answer, or somebody to promote, is
+    looked for; they are as long as a line of the processor's cache.
     """
 
     started: int
@@ -97,20 +97,22 @@ class Tester:
     """Pairs whose runtime is known, the cutoff included."""
     crashed: int
     """Pairs that will never finish, and are not tried again."""
+    granted: float
+    """Seconds charged, runs in flight counted at their caps; see `State.rungs`."""
     known_level: int
     """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
+    below_count: int
+    """Completed runtimes below the known cap ..."""
+    below_sum: float
+    """... and their sum."""
+    new_in_flight: int
+    """Runs in flight whose pair has never been run before: nothing is known but R >= first_cap."""
     cap_level: int
     """theta of the pseudo-code, as a level: runs of new pairs are capped at that."""
     queue_target: int
     """q: new pairs are started while fewer than this many are pending."""
     in_flight: int
     """Runs asked for and not yet told."""
-    new_in_flight: int
-    """Those of them whose pair has never been run before: nothing is known but R >= first_cap."""
-    below_count: int
-    """Completed runtimes below the known cap ..."""
-    below_sum: float
-    """... and their sum."""
     patience: int
     """How long a scheduling key is kept: for step / 2^patience further steps."""
     full: float
@@ -127,12 +129,8 @@ class Tester:
     """Seconds spent, restarts and overruns included."""
     overrun: float
     """The part of `charged` that ran past a cap."""
-    granted: float
-    """Seconds charged, runs in flight counted at their caps; see `State.rungs`."""
     bins: int
-    """How many of `areas` counted when they were last computed."""
-    areas: Annotated[NDArray[np.float64], MAX_BINS]
-    """A_k: the area under the empirical survival curve in bin k, at [k - 1]."""
+    """How many of `State.areas` counted when they were last computed."""
 
 
 class Pool:
@@ -224,6 +222,9 @@ class State(NamedTuple):
     rules: Rules
     now: Now
     testers: Rows[Tester]
+    areas: NDArray[np.float64]
+    """A_k: the area under the empirical survival curve in bin k, at [configuration, k - 1]. None
+    with betting bounds, which have no use for them."""
     histogram: NDArray[np.float64]
     """Weight of completed runtimes at [configuration, edge]."""
     edges: NDArray[np.float64]
@@ -278,6 +279,7 @@ def new_state(
         rules=rules,
         now=_new_now(),
         testers=_new_testers(configurations, rules),
+        areas=np.zeros((configurations if profile.bound == EQUATION_1 else 0, MAX_BINS)),
         histogram=np.zeros((configurations, edges.size)),
         edges=edges,
         runtimes=new_runtimes(configurations, configurations // 4 + 16, room),
@@ -327,6 +329,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
     queues, runtimes = state.queues, state.runtimes
     return state._replace(
         testers=continued(fresh.testers, state.testers),
+        areas=continued(fresh.areas, state.areas),
         histogram=continued(fresh.histogram, state.histogram),
         rungs=continued(fresh.rungs, state.rungs),
         queues=queues._replace(headers=continued(fresh.queues.headers, queues.headers)),
