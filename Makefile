@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all bench dataset lint clean
+.PHONY: demo test test-all test-extra bench dataset lint clean
 
 demo: .venv/demo
 	$(BIN)/cunctator demo
@@ -12,6 +12,11 @@ test: lint
 
 test-all: lint
 	$(BIN)/pytest -n 2
+
+# What needs more than `make test` sets up: solvers and libraries from wheels. (Debian's minisat,
+# cadical and cryptominisat are used if they are there.) Without them these tests are skipped.
+test-extra: .venv/extra
+	$(BIN)/pytest -n 2 -m "extra and not slow"
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/efficiency.py
@@ -39,6 +44,10 @@ lint: .venv/dev
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch .venv/demo .venv/dev
+
+.venv/extra: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[solvers,configspace]'
+	touch .venv/extra
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -25,6 +25,7 @@ from cunctator.formats.save import check_ending, save_table
 from cunctator.measuring import measure
 from cunctator.scenario import load_scenario
 from cunctator.target.table import make_table
+from optional import need
 from recorded_workers import SCENARIO as RECORDED
 from recorded_workers import RecordedWorkers, report_of
 
@@ -57,6 +58,8 @@ runs = 1
 
 @pytest.mark.parametrize("ending", [".npz", ".csv", ".parquet"])
 def test_a_table_comes_back_as_it_was(tmp_path, ending):
+    if ending == ".parquet":
+        need("pyarrow")
     names = ["plain", "with, comma", 'with "quotes"']
     table = make_table(np.random.default_rng(0).random((3, 2)), names, ["x y", "z"], 1.5)
     path = tmp_path / f"table{ending}"
@@ -71,6 +74,8 @@ def test_a_table_comes_back_as_it_was(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", [".npz", ".csv", ".parquet"])
 def test_names_that_are_not_utf_8(tmp_path, ending):
+    if ending == ".parquet":
+        need("pyarrow")
     name = os.fsdecode(b"in\xffstance")
     table = make_table(np.ones((1, 2)), [name], [name, "plain"], 1.5)
     folder = tmp_path / os.fsdecode(b"t\xffbles")

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from cunctator.cli import app
 from cunctator.core.replay import ASKED
+from cunctator.errors import DifferentReplay, StudyProblem
 from cunctator.journal import open_journal
 from cunctator.study_folder import resumed_study
 from recorded_workers import RecordedWorkers
@@ -35,7 +36,7 @@ def study(request, tmp_path):
 
 
 def test_there_are_some():
-    assert len(STUDIES) >= 4
+    assert len(STUDIES) >= 8
 
 
 def test_they_are_resumed(study):
@@ -56,10 +57,52 @@ def test_they_are_resumed(study):
     assert after[: len(before)] == before
     assert unfinished < {row[0] for row in after[len(before) :] if row[1] != ASKED}
     journal = open_journal(study, writing=False)
+    journal.check()
     events = journal.events()
     journal.close()
     told = events.number[events.status != ASKED]
     assert told.size == np.unique(told).size == view.spent.runs
+
+
+OLDEST = [path for path in STUDIES if path.parent.name == "schema-2"]
+
+
+@pytest.mark.parametrize("original", OLDEST[:1], ids=lambda path: path.name)
+def test_one_without_checksums_gets_them_or_stays_as_it_was(original, tmp_path):
+    study = Path(shutil.copytree(original, tmp_path / "study"))
+    with closing(sqlite3.connect(study / "study.db")) as connection, connection:
+        connection.execute("update events set configuration = 3 where id = 100")
+    with (
+        pytest.raises(DifferentReplay),
+        resumed_study(study, 0.0, lambda *_: RecordedWorkers(1, answered)),
+    ):
+        pass
+    with closing(open_journal(study, writing=False)) as journal:
+        journal.check()
+        assert journal.fact("schema") == "3"
+        assert journal.answers()
+    assert recorded(study)[:99] == recorded(original)[:99]
+    with closing(sqlite3.connect(study / "study.db")) as connection, connection:
+        connection.execute("update events set seconds = seconds * 2 where id = 50")
+    with (
+        closing(open_journal(study, writing=False)) as journal,
+        pytest.raises(StudyProblem, match="row 50 of its table events"),
+    ):
+        journal.check()
+
+
+@pytest.mark.parametrize("original", OLDEST[:1], ids=lambda path: path.name)
+def test_one_that_cannot_be_believed_gets_no_checksums(original, tmp_path):
+    study = Path(shutil.copytree(original, tmp_path / "study"))
+    with closing(sqlite3.connect(study / "study.db")) as connection, connection:
+        connection.execute("update events set seconds = -1.0 where id = 50")
+    with (
+        pytest.raises(StudyProblem, match="row 50 of its table events"),
+        resumed_study(study, 0.0, lambda *_: RecordedWorkers(1, answered)),
+    ):
+        pass
+    with closing(open_journal(study, writing=False)) as journal:
+        assert journal.fact("schema") == "2"
 
 
 def test_they_are_looked_at(study, tmp_path):

@@ -85,6 +85,47 @@ def test_a_scenario(write, tmp_path):
     assert scenario.space.size is None and scenario.configurations is None
 
 
+def test_times_of_several_units(write):
+    scenario = load_scenario(write(("runs = 100", 'wall = "2m30s"\ncharged = "1h 30m"')))
+    assert (scenario.budget.wall, scenario.budget.charged) == (150.0, 5400.0)
+
+
+CHANGES = {
+    ("search", "seed"): 7,
+    ("search", "workers"): 3,
+    ("search", "cutoff"): "2m30s",
+    ("budget", "charged"): "10m",
+    ("budget", "runs"): 55,
+}
+
+
+def test_changes_are_in_the_text_and_nothing_else_is_changed(write):
+    place = write()
+    scenario = load_scenario(place, changes=CHANGES)
+    assert (scenario.search.seed, scenario.search.workers, scenario.search.cutoff) == (7, 3, 150.0)
+    assert (scenario.budget.charged, scenario.budget.runs) == (600.0, 55)
+    assert place.read_text() == BASE  # the user's file stays as it is
+    again = load_scenario(write(text=scenario.text))
+    assert again.digest == scenario.digest != load_scenario(write()).digest
+    assert (again.search, again.budget) == (scenario.search, scenario.budget)
+    kept = [line for line in scenario.text.splitlines() if "given on the command line" not in line]
+    changed = ("cutoff", "runs")
+    assert kept == [line for line in BASE.splitlines() if not line.startswith(changed)]
+
+
+def test_changes_of_a_scenario_without_the_table(write):
+    text = BASE.replace('[search]\ncutoff = "60s"\n', "")
+    assert "[search]" not in text
+    assert load_scenario(write(text=text), changes={("search", "seed"): 7}).search.seed == 7
+
+
+@pytest.mark.parametrize("table", ['search.cutoff = "60s"', 'search = {cutoff = "60s"}'])
+def test_changes_that_cannot_be_written(write, table):
+    text = table + "\n" + BASE.replace('[search]\ncutoff = "60s"\n', "")
+    with pytest.raises(InvalidScenario, match=r"search.cutoff: it cannot be changed .*write \[se"):
+        load_scenario(write(text=text), changes={("search", "cutoff"): "5s"})
+
+
 def test_the_template_is_a_scenario(tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     solver = tmp_path / "bin" / "minisat"
@@ -201,6 +242,8 @@ def test_the_template_is_a_scenario(tmp_path, monkeypatch):
         ("runs = 100", 'charged = "0s"', 23, "budget.charged", "is out of range"),
         ("runs = 100", 'wall = "1e999s"', 23, "budget.wall", "is out of range"),
         ("runs = 100", "wall = true", 23, "budget.wall", "True is not a time"),
+        ("runs = 100", 'wall = "2m30"', 23, "budget.wall",
+         "'2m30' is not a time; expected a time such as 2m30s: 30 has no unit"),
         ("runs = 100", 'charged = "10 weeks"', 23, "budget.charged", "'10 weeks' is not a time"),
         ("runs = 100\n", "", 22, "budget", "it gives no limit"),
         ('"60s"', '"1ms"', 20, "search.cutoff", "below the first cap"),
@@ -228,12 +271,36 @@ def test_refused_with_file_line_and_key(write, old, new, line, key, problem):
         ("[budget]\nruns = 1", "is missing"),
         ("", "is missing"),
         ("x = " + "[" * 100_000, "nested too deeply"),
+        ("x = " + "{a = " * 100_000, "nested too deeply"),
+        ("[" + ".".join("a" * 20_000) + "]\n", "nested too deeply"),
+        ("[[" + ".".join("a" * 20_000) + "]]\n", "nested too deeply"),
+        (".".join("a" * 20_000) + " = 1\n", "nested too deeply"),
+        ("x = {" + ".".join("a" * 20_000) + " = 1}\n", "nested too deeply"),
         ("\x00", "not TOML"),
     ],
-    ids=["part", "empty", "nested", "nul"],
+    ids=["part", "empty", "nested", "tables", "header", "headers", "key", "inline key", "nul"],
 )
 def test_files_that_are_hardly_scenarios(write, change, problem):
     assert problem in complaint(write(text=change)).problem
+
+
+def test_dots_in_texts_lists_and_comments_nest_nothing(write):
+    numbers = ", ".join(["0.5"] * 200)
+    load_scenario(write(("[search]", f"# {'a.' * 200}\n[search] # {'[' * 200}")))
+    error = complaint(write(("[search]", f"[search]\nx = [{numbers}]")))
+    assert error.problem == "unknown key"
+
+
+@pytest.mark.parametrize("number", ["1" * 400, "-" + "1" * 400, "0x" + "f" * 5000, "1_1" * 200])
+@pytest.mark.parametrize("key", ["seed", "workers", "cutoff", "confidence", "first_cap"])
+def test_whole_numbers_without_end(write, number, key):
+    """Longer ones than Python converts are refused by itself, decimal ones only."""
+    old = next((line for line in BASE.splitlines() if line.startswith(f"{key} =")), "[search]")
+    new = f"{key} = {number}" if old != "[search]" else f"[search]\n{key} = {number}"
+    error = complaint(write((old, new)))
+    assert error.key == f"search.{key}" and "too large for TOML" in error.problem
+    error = complaint(write(text=BASE[: BASE.index("[budget]")] + f"[budget]\nruns = {number}"))
+    assert error.key == "budget.runs" and "too large for TOML" in error.problem
 
 
 def test_no_parameters(write):

@@ -23,7 +23,8 @@ def test_finds_the_best_and_proves_it(profile, cutoff):
     runtimes = lognormal(8, 3000)
     result = cn.simulate(runtimes, profile=profile, first_cap=0.001, cutoff=cutoff)
     means = np.minimum(runtimes, cutoff or math.inf).mean(axis=1)
-    assert result.stop is StopReason.PROVED_OPTIMAL
+    proved = profile != "paper"  # no proof covers the bounds of that one
+    assert result.stop is (StopReason.PROVED_OPTIMAL if proved else StopReason.BY_THE_PAPER)
     assert result.incumbent == means.argmin()
     assert result.standings[result.incumbent].mean == pytest.approx(means.min())
     assert result.standings[result.incumbent].lower == pytest.approx(means.min())

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cunctator import space as space_module
+from cunctator.core.ladder import missed_share
 from cunctator.errors import InvalidKey, InvalidSetting
 from cunctator.expressions import parse_expression
 from cunctator.parameters import make_parameter, text_of
 from cunctator.space import Space
+from margins import most_events
 
 
 def chi_square_limit(freedom: int, error: float = 1e-6) -> float:
@@ -372,3 +374,40 @@ def test_the_same_value_in_other_words():
 def test_names_refused(name):
     with pytest.raises(InvalidKey, match="cannot be a parameter's name"):
         make_parameter(name, "categorical", 1, values=[1])
+
+
+def mostly_forbidden(seed):
+    """Of ten draws nine are forbidden; half of the rest are the one configuration of kind b."""
+    parameters = [
+        make_parameter("kind", "categorical", "a", values=["a", "b"]),
+        make_parameter("guard", "integer", 1, low=1, high=10),
+        make_parameter("detail", "integer", 1, low=1, high=200, when={"kind": ["a"]}),
+    ]
+    return Space(parameters, seed, [parse_expression("guard != 1", ["guard"])])
+
+
+def test_what_is_listed_is_no_draw():
+    space = mostly_forbidden(3)
+    assert space.size == 201
+    listed = space.draws(201)
+    assert listed < 200, "most of these were listed, after draws in vain"
+    assert space.draws(200) == listed and space.draws(1) == 0
+    endless = Space([make_parameter("x", "real", 0.5, low=0.0, high=1.0)], 3)
+    assert [endless.draws(size) for size in (1, 2, 100)] == [0, 1, 99]
+
+
+def test_the_share_that_draws_miss_is_as_promised():
+    """Of pools with a gamma below 1/2, few may miss a set that half of the draws are in.
+
+    What is listed has other odds: if that counted as drawn, most of the pools below would.
+    """
+    error, pools, promised, missed, by_size = 0.05, 300, 0, 0, 0
+    for seed in range(pools):
+        space = mostly_forbidden(seed)
+        misses = all(space.configuration(k)["kind"] == "a" for k in range(1, 6))
+        by_size += misses
+        if missed_share(space.draws(6), error) < 0.5:
+            promised += 1
+            missed += misses
+    assert promised >= 10 and missed <= most_events(promised, error)
+    assert by_size > most_events(pools, error), "the size of a pool is no number of draws"

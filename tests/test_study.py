@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 from cunctator.core.replay import ASKED
-from cunctator.errors import DifferentReplay, StudyProblem
-from cunctator.journal import open_journal
+from cunctator.errors import StudyProblem
+from cunctator.journal import Journal, open_journal
 from cunctator.records import Status, StopReason
 from cunctator.scenario import load_scenario
-from cunctator.study_folder import begin_study, resumed_study
-from recorded_workers import SCENARIO, RecordedWorkers, report_of
+from cunctator.study_display import NO_ANSWER, facts
+from cunctator.study_folder import answer_of, begin_study, resumed_study
+from cunctator.workers import Execution
+from recorded_workers import SCENARIO, RecordedWorkers, report_of, runtime_of
 
 
 def write_scenario(folder, budget, extra=""):
@@ -41,6 +43,7 @@ def go_on(directory, workers, more=0.0):
 
 def events_of(directory):
     journal = open_journal(directory, writing=False)
+    journal.check()
     events = journal.events()
     journal.close()
     return events
@@ -79,6 +82,33 @@ def test_pieces_are_the_same_as_the_whole(tmp_path, slots):
         for mine, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(mine[:size], other[:size])
     assert len(np.unique(ours.number[ours.status != ASKED])) == (ours.status != ASKED).sum()
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_all_that_led_to_a_run_is_on_disk_before_it_begins(tmp_path, slots):
+    """Its ask, and each outcome that was known; nobody may wait for two commits instead of one."""
+    commits = []
+
+    def check(execution):
+        events = events_of(tmp_path / "study")  # through a connection of its own
+        is_ask = events.status == ASKED
+        assert execution.number in events.number[is_ask]
+        assert int(is_ask.sum()) - int((~is_ask).sum()) <= slots
+        return report_of(execution)
+
+    commit = Journal.commit
+
+    def counted(self):
+        commits.append(None)
+        commit(self)
+
+    scenario = write_scenario(tmp_path, "runs = 60")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "commit", counted)
+        view = conduct(scenario, tmp_path / "study", RecordedWorkers(slots, check))
+    assert view.spent.runs == 60
+    few = 5  # at the beginning, at the end, and for what is shown each second
+    assert len(commits) <= 60 / slots + few + 2 * view.spent.wall
 
 
 def test_the_wall_clock_and_the_certificate_end_it_too(tmp_path):
@@ -183,6 +213,116 @@ def test_a_default_that_crashes_ends_the_study(tmp_path):
     assert "it fell over" in view.problem and view.spent.runs < 100
 
 
+def test_answer_and_default_are_compared_over_the_same_pairs(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 150")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers())
+    answer, both = view.answer.configuration, view.compared
+    events = events_of(tmp_path / "study")
+    pairs = [
+        set(events.pair[(events.configuration == index) & (events.status != ASKED)].tolist())
+        for index in (0, answer)
+    ]
+    common = sorted(pairs[0] & pairs[1])
+    assert answer != 0 and 0 < both.pairs == len(common) < view.answer.started
+    for index, mean in ((answer, both.one), (0, both.other)):
+        settings = scenario.space.configuration(index)
+        runs = [Execution(0, settings, *scenario.instances.pair(k), both.cap) for k in common]
+        runtimes = np.array([runtime_of(run) for run in runs])
+        assert mean == pytest.approx(np.clip(runtimes, 0.01, both.cap).mean())
+    text = " ".join(facts(view.as_data()))
+    assert f"over the {both.pairs} pairs that both have run" in text
+    again = go_on(tmp_path / "study", RecordedWorkers())
+    assert again.spent.runs == 150 and again.compared == both, "it is restored with the rest"
+    certificate = view.as_data()["certificate"]
+    assert certificate["looked_at"] == 12
+    assert (1 - certificate["gamma"]) ** 11 == pytest.approx(0.1 * 0.05)
+
+
+def ending_in_a_crash(is_broken):
+    """Runs take their time, and then crash if `is_broken` says so of their speed."""
+
+    def report(execution):
+        good = report_of(execution)
+        if good.status is Status.SOLVED and is_broken(execution.configuration["speed"]):
+            details = dataclasses.replace(good.details, exit_code=10, problem="exit code 10")
+            return dataclasses.replace(good, status=Status.CRASHED, details=details)
+        return good
+
+    return report
+
+
+def test_a_target_that_fails_after_its_time_is_noticed(tmp_path):
+    """A wrong list of exit codes: runs that are cut off do not speak for the default."""
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    workers = RecordedWorkers(report=ending_in_a_crash(lambda speed: True))
+    view = conduct(scenario, tmp_path / "study", workers)
+    assert view.stop is StopReason.DEFAULT_CRASHES and view.spent.runs < 300
+    assert "first 3 pairs: exit code 10" in view.problem
+    assert "success = [0, 10, 20]" in view.problem
+    assert not view.has_answer and view.spent.solved == 0
+    with pytest.raises(StudyProblem, match="first 3 pairs"):
+        go_on(tmp_path / "study", RecordedWorkers())
+    with pytest.raises(StudyProblem, match="no run was solved"):
+        answer_of(tmp_path / "study")
+
+
+def test_what_the_default_does_is_found_out_again_after_a_kill(tmp_path):
+    scenario = write_scenario(tmp_path, "charged = '100ms'")
+    workers = RecordedWorkers(report=ending_in_a_crash(lambda speed: True))
+    with begin_study(scenario, tmp_path / "study", lambda *_: workers) as study:
+        study._check_default = lambda: None  # as if it was killed before it could look
+        view = study.run()
+    assert view.stop is StopReason.BUDGET and not view.has_answer
+    view = go_on(tmp_path / "study", workers, more=30.0)
+    assert view.stop is StopReason.DEFAULT_CRASHES
+
+
+def test_a_slow_default_is_no_broken_one(tmp_path):
+    """Half of the others crash at once, and nothing is solved for a long time."""
+
+    def report(execution):
+        good = report_of(dataclasses.replace(execution, cap=0.0))
+        if execution.configuration["speed"] > 1.0:
+            return dataclasses.replace(good, status=Status.CRASHED, seconds=1e-4)
+        runtime = 2.0 + runtime_of(execution)
+        status = Status.SOLVED if runtime <= execution.cap else Status.CAPPED
+        return dataclasses.replace(good, status=status, seconds=min(runtime, execution.cap))
+
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=report))
+    assert view.stop is StopReason.BUDGET and view.has_answer and view.crashed > 10
+
+
+def test_if_nearly_all_crashes_the_study_ends_even_if_the_default_hangs(tmp_path):
+    def report(execution):
+        is_default = execution.configuration["speed"] == 1.0
+        good = report_of(dataclasses.replace(execution, cap=1e-9))
+        if is_default:
+            return dataclasses.replace(good, seconds=execution.cap)
+        return dataclasses.replace(good, status=Status.CRASHED, seconds=1e-4)
+
+    scenario = write_scenario(tmp_path, "runs = 3000")
+    text = scenario.path.read_text().replace("configurations = 12", "configurations = 500")
+    scenario.path.write_text(text)
+    scenario = load_scenario(scenario.path)
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=report))
+    assert view.stop is StopReason.NOTHING_SOLVED and view.spent.runs < 100
+    assert not view.has_answer
+
+
+def test_without_a_solved_run_there_is_no_answer(tmp_path):
+    def hanging(execution):
+        return report_of(dataclasses.replace(execution, cap=1e-9))
+
+    scenario = write_scenario(tmp_path, "runs = 60")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=hanging))
+    assert view.stop is StopReason.BUDGET and not view.has_answer
+    data = view.as_data()
+    assert data["incumbent"] is None and data["certificate"] is None and data["solved"] == 0
+    text = " ".join(facts(data))
+    assert NO_ANSWER in text and "configuration" not in text
+
+
 def test_a_configuration_that_crashes_is_never_preferred(tmp_path):
     """Those that crash at once look fastest of all, to whoever averages over finished runs."""
     scenario = write_scenario(tmp_path, "runs = 3000")
@@ -265,7 +405,7 @@ def test_a_changed_scenario_version_or_journal_is_refused(tmp_path):
     with sqlite3.connect(directory / "study.db") as connection:
         connection.execute("update events set configuration = 3 where id = 100")
     connection.close()
-    with pytest.raises(DifferentReplay):
+    with pytest.raises(StudyProblem, match="row 100 of its table events is not as it was written"):
         go_on(directory, RecordedWorkers())
     with sqlite3.connect(directory / "study.db") as connection:
         connection.execute("update facts set value = '7' where name = 'schema'")
@@ -299,7 +439,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
     scenario = write_scenario(tmp_path, "runs = 4000")
     directory = tmp_path / "study"
     with begin_study(scenario, directory, lambda *_: RecordedWorkers()) as study:
-        connection = study._journal._connection
+        connection = study._journal.store.connection
         pages = connection.execute("pragma page_count").fetchone()[0]
         connection.execute(f"pragma max_page_count = {pages + 20}")
         with pytest.raises(StudyProblem, match="full"):

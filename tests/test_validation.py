@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import shlex
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from rich.console import Console
 
 from cunctator import validation
 from cunctator.errors import ContradictingAnswers, InvalidSetting
@@ -72,6 +74,45 @@ def test_contradicting_answers_show_both_command_lines(validate, scenario):
     for speed in (1.0, other):
         assert f"solver {shlex.quote(str(speed))} " in str(caught.value)
     assert "UNSAT was the answer of" in str(caught.value)
+
+
+def cut_off(scenario, is_default, is_answer):
+    """Runs on `d` are cut off, of the default, of the answer, or of both."""
+
+    def report(execution):
+        good = report_of(dataclasses.replace(execution, cap=1000.0))
+        mine = execution.configuration == scenario.space.default
+        if execution.instance == "d" and (is_default if mine else is_answer):
+            return dataclasses.replace(good, status=Status.CAPPED, seconds=execution.cap)
+        return good
+
+    return report
+
+
+def text_of(found):
+    console = Console(width=200, file=io.StringIO())
+    console.print(validation.validation_table(found))
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("who", "bound", "words"),
+    [
+        ((False, False), None, "Speed-up 0."),
+        ((True, False), "at least", "Speed-up at least"),
+        ((False, True), "at most", "Speed-up at most"),
+        ((True, True), "no bound", "in neither direction"),
+    ],
+)
+def test_a_speed_up_of_runs_that_were_cut_off_is_a_bound(validate, scenario, who, bound, words):
+    found = validate(cut_off(scenario, *who))
+    data, text = found.as_data(), text_of(found)
+    assert data["bound"] == bound and words in text
+    assert (data["interval"][0] > 0) == (bound in (None, "at least"))
+    assert (data["interval"][1] is not None) == (bound in (None, "at most"))
+    rows = [line for line in text.splitlines() if "default  " in line or "configuration 3" in line]
+    for row, capped in zip(rows[:2], who, strict=True):
+        assert ("at least" in row) == capped, row
 
 
 def test_the_answer_of_a_run_that_was_cut_off_does_not_count(validate):

@@ -1,11 +1,13 @@
 """Many runs whose order does not matter: results are taken as they come in.
 
 A slot must not wait for the slowest of the others, nor a result for its turn to be kept. Only so
-many runs are submitted ahead, so that whoever ends early leaves little to call off.
+many runs are submitted ahead, so that whoever ends early leaves little to call off. Whatever is odd
+about a run is logged, each kind once: there is no study to keep it.
 """
 
 from __future__ import annotations
 
+import logging
 import queue
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -15,6 +17,8 @@ from cunctator.errors import ContradictingAnswers
 from cunctator.records import Status
 from cunctator.target.answers import Answers, Given
 from cunctator.workers import Execution, Report, Workers
+
+log = logging.getLogger("cunctator")
 
 AHEAD = 4
 """Runs submitted for each slot, so that none waits for us."""
@@ -26,6 +30,17 @@ def completed(
     workers: Workers, executions: Iterable[Execution]
 ) -> Iterator[tuple[Execution, Report]]:
     """Make all these runs; each is yielded as soon as it is done."""
+    warned: set[str] = set()
+    for execution, report in _in_flight(workers, executions):
+        if report.warning and report.warning not in warned:
+            warned.add(report.warning)
+            log.warning("%s", report.warning)
+        yield execution, report
+
+
+def _in_flight(
+    workers: Workers, executions: Iterable[Execution]
+) -> Iterator[tuple[Execution, Report]]:
     done: queue.SimpleQueue[Item] = queue.SimpleQueue()
     flying = 0
     for execution in executions:

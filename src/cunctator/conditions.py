@@ -87,12 +87,21 @@ def parents_of(parameter: Parameter) -> list[str]:
 
 
 def check_reachable(conditions: Mapping[str, Sequence[Condition]]) -> None:
-    """Complain about a parameter that is never active; parents come before their children.
+    """Complain about a parameter that is never active; parents come before their children."""
+    for name, parent in never_active(conditions).items():
+        problem = f"never active: no value of {parent} fits all conditions"
+        fix = "correct its conditions, or those of its parents"
+        raise InvalidKey(("parameters", name, "when"), problem, fix)
 
-    All conditions must hold, so what all ancestors ask for can be intersected. What expressions
-    say is left out of it.
+
+def never_active(conditions: Mapping[str, Sequence[Condition]]) -> dict[str, str]:
+    """Parameters that are never active, each with the parent of which no value fits.
+
+    All conditions must hold, so what all ancestors ask for can be intersected; parents come before
+    their children. What expressions say is left out of it.
     """
     needed: dict[str, dict[str, Condition]] = {}
+    found: dict[str, str] = {}
     for name, own in conditions.items():
         mine: dict[str, Condition] = {}
         for condition in own:
@@ -100,14 +109,13 @@ def check_reachable(conditions: Mapping[str, Sequence[Condition]]) -> None:
                 before = mine.get(other.parent)
                 joined = other if before is None else both(before, other)
                 if joined.is_empty:
-                    problem = f"never active: no value of {other.parent} fits all conditions"
-                    fix = "correct its conditions, or those of its parents"
-                    raise InvalidKey(("parameters", name, "when"), problem, fix)
+                    found.setdefault(name, other.parent)
                 mine[other.parent] = joined
         # The ancestors of a long chain are not carried along: that would take for ever.
         direct = {condition.parent for condition in own}
         is_long = len(mine) > MOST_ANCESTORS
         needed[name] = {p: c for p, c in mine.items() if p in direct} if is_long else mine
+    return found
 
 
 def make_condition(parent: Parameter, wanted: Wanted, key: Key) -> Condition:

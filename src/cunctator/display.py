@@ -13,8 +13,8 @@ from rich.text import Text
 
 from cunctator.result import BEST_SHOWN, Result
 from cunctator.simulation import Simulation
-from cunctator.statement import floor_note, headline, versus_default
-from cunctator.units import format_duration
+from cunctator.statement import counting_note, headline, versus_default
+from cunctator.units import counted, format_duration
 
 SHARES_SHOWN = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 BAR_WIDTH = 14
@@ -27,18 +27,18 @@ def progress_display(console: Console, budget: float) -> Iterator[Callable[[Simu
     columns = (
         BarColumn(bar_width=14),
         TaskProgressColumn() if math.isfinite(budget) else TextColumn(""),
-        TextColumn("{task.fields[step]:>11,} runs {task.fields[spent]:>8} charged, best"),
+        TextColumn("{task.fields[step]:>16} {task.fields[spent]:>8} charged, best"),
         TextColumn("{task.fields[best]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as progress:
         total = budget if math.isfinite(budget) else None
-        task = progress.add_task("", total=total, step=0, spent="0 s", best="")
+        task = progress.add_task("", total=total, step="0 runs", spent="0 s", best="")
 
         def update(simulation: Simulation) -> None:
             progress.update(
                 task,
                 completed=min(simulation.charged, budget),
-                step=simulation.steps,
+                step=counted(simulation.steps, "run"),
                 spent=format_duration(simulation.charged),
                 best=shorten(simulation.table.configurations[simulation.incumbent], name_width),
             )
@@ -51,18 +51,24 @@ def summary(result: Result) -> RenderableType:
     names = result.table.configurations
     grid = Grid(title=f"The answer, and the most started others of {len(names):,}")
     grid.add_column("configuration", overflow="fold", min_width=12)
-    for heading in ("started", "known mean", "known to", "lower bound", "of time"):
+    for heading in ("started", "known to", "of time", "pairs", "its mean", "answer's"):
         grid.add_column(heading, justify="right", no_wrap=True)
     for rank, standing in enumerate(result.ranking()[:BEST_SHOWN]):
-        exact = standing.exact
+        exact, both = standing.exact, result.beside[standing.configuration]
         grid.add_row(
             Text(printable(names[standing.configuration])),
             f"{standing.started:,}",
-            _seconds(standing.mean),
             "the end" if exact else _known_to(standing.known_cap, result.cutoff),
-            _seconds(standing.lower),
             f"{standing.charged / result.charged:.2%}" if result.charged else "-",
+            f"{both.pairs:,}",
+            _seconds(both.one) if both.pairs else "-",
+            _seconds(both.other) if both.pairs else "-",
             style="bold" if rank == 0 else None,
+        )
+    if len(names) > 1:
+        grid.caption = (
+            "means over the pairs that both it and the answer have run, up to a cap that both are"
+            " known to: others do not compare"
         )
     lines = [f"Answer: {printable(result.name)}", *_story(result)]
     return Group(grid, *(Text(line) for line in lines))
@@ -74,15 +80,17 @@ def _story(result: Result) -> Iterator[str]:
     yield headline(result.certificate, result.asked_delta)
     if len(result.standings) > 1:
         yield versus_default(result.certificate)
-    if note := floor_note(result.certificate):
+    if note := counting_note(result.certificate):
         yield note
     yield (
-        f"{result.steps:,} runs charged {format_duration(result.charged)} of target time"
+        f"{counted(result.steps, 'run')} charged {format_duration(result.charged)} of target time"
         f" ({format_duration(result.charged_resumed)} had runs been resumed);"
         f" running everything once takes {format_duration(result.whole_cost)}."
     )
     if float(result.table.runtimes.max()) <= result.first_cap:
         yield "No run takes longer than the first cap: nothing tells these apart; lower it."
+    if result.cutoff is not None and float(result.table.runtimes.min()) >= result.cutoff:
+        yield "No run ends before the cutoff: nothing tells these apart."
     yield f"Computed in {format_duration(result.scheduler_seconds)}."
 
 

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +72,7 @@ def resampled(instances: int, seed: int, chunk: int) -> NDArray[np.int64]:
     return np.random.default_rng([seed, 2, chunk]).integers(instances, size=CHUNK)
 
 
+@lru_cache(maxsize=1 << 14)  # all configurations are run on the same pairs
 def endless_pair(instances: int, seed: int, position: int) -> tuple[int, int]:
     """(instance, seed of the run) at a position of the endless stream."""
     random = np.random.default_rng([seed, 1, position])

@@ -1,24 +1,23 @@
 """What a study remembers: every ask and every outcome, in `study.db`.
 
 SQLite in WAL mode: what was committed survives the death of the process at any moment, and others
-may read while the driver writes. Rows are only ever added. The order of events is part of what is
-remembered: a fresh scheduler that goes through the same events is in the same state.
+may read while the driver writes. The order of events is part of what is remembered: a fresh
+scheduler that goes through the same events is in the same state.
 
-`events` has one row an ask and one an outcome. `progress` has a row every second or so with what
-people want to see, so that a look at a study of a million runs costs nothing. `facts` says what
-the study is, `extensions` what was added to its budget, `answers` what each instance was answered
-first.
+`events` has one row an ask and one an outcome. `progress` has what people want to see, so that a
+look need not go through all events again; old rows are thinned out. `facts` says what the study
+is, `extensions` what was added to its budget, `answers` what each instance was answered first,
+`incumbents` how the study's own answer changed, `sessions` and `files` what it was driven by and
+what it ran. All rows have checksums; see `journal_tables.py`.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,70 +25,47 @@ from cunctator.core.replay import Events
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.core.sentinels import ASKED
 from cunctator.errors import StudyProblem
-from cunctator.journal_file import FILE, connect, damaged, in_words
-from cunctator.journal_rows import WRONG_EVENTS, encoded, given_of, problem_of, progress_of
+from cunctator.journal_file import FILE, connect, damaged
+from cunctator.journal_records import Change, Crash, Details, FileState
+from cunctator.journal_rows import WRONG_EVENTS, decoded, encoded, given_of, problem_of, progress_of
+from cunctator.journal_store import SCHEMA, UNCHECKED_SCHEMA, Store
+from cunctator.journal_tables import (
+    ANSWERS,
+    EVENTS,
+    EXTENSIONS,
+    FILES,
+    INCUMBENTS,
+    LAYOUTS,
+    PROGRESS,
+    SESSIONS,
+    BadRow,
+)
 from cunctator.records import Run, Status
 from cunctator.target.answers import Given
 
-__all__ = ["FILE", "Crash", "Details", "Journal", "create_journal", "is_begun", "open_journal"]
-
-SCHEMA = 2
+__all__ = [
+    "FILE",
+    "Change",
+    "Crash",
+    "Details",
+    "FileState",
+    "Journal",
+    "create_journal",
+    "is_begun",
+    "open_journal",
+]
 
 NEEDED = ("version", "digest", "folder")
 """Facts that every study has, apart from the number of its format."""
 
+DETAILS = tuple(field.name for field in fields(Details))
+
+PROGRESS_KEPT = 64
+"""Of rows of `progress`, all of the last so many are kept, then every second, fourth, eighth ..."""
+
 WRONG = WRONG_EVENTS.format(
     asked=ASKED, statuses=", ".join(str(code) for code in STATUS_CODE.values())
 )
-
-TABLES = """
-create table facts (name text primary key, value text not null) without rowid;
-create table events (
-    id integer primary key,
-    number integer not null,
-    at real not null,
-    status integer not null,
-    configuration integer not null,
-    pair integer not null,
-    cap real not null,
-    seconds real,
-    details text
-);
-create table progress (id integer primary key, at real not null, data text not null);
-create table extensions (id integer primary key, at real not null, seconds real not null);
-create table answers (
-    instance text primary key, answer text not null, command text not null
-) without rowid;
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Details:
-    """What is kept of an execution, apart from how it ended and the time it is charged."""
-
-    cpu: float
-    wall: float
-    ending: str
-    exit_code: int | None = None
-    signal: int | None = None
-    memory: int = 0
-    overshoot: float = 0.0
-    method: str = ""
-    host: str = ""
-    answer: str | None = None
-    reported: float | None = None
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """A run that crashed, for the list at the end."""
-
-    number: int
-    configuration: int
-    pair: int
-    cap: float
-    problem: str
 
 
 class Journal:
@@ -97,108 +73,136 @@ class Journal:
 
     def __init__(self, directory: Path, connection: sqlite3.Connection) -> None:
         self.directory = directory
-        self._connection = connection
+        self.store = Store(directory, connection)
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
-        self._connection.close()
+        self.store.connection.close()
 
     def fact(self, name: str) -> str | None:
         """Something that was set when the study began."""
-        row = self._one("select value from facts where name = ?", (name,))
-        return None if row is None else str(row[0])
+        return self.store.fact(name)
+
+    def check(self) -> None:
+        """Raise StudyProblem, which names the first bad row, if any is not as it was written."""
+        self.store.check(LAYOUTS)
 
     def add_ask(self, run: Run, at: float) -> None:
         """Remember that a run was asked for; it counts once `commit` has returned."""
-        self._add(run, at, ASKED, None, None)
+        self._add_event(run, at, ASKED, None, None)
 
     def add_outcome(
         self, run: Run, at: float, status: Status, seconds: float, details: Details
     ) -> None:
         """Remember how a run ended; it counts once `commit` has returned."""
         # Most fields are usually empty: a million rows should not be a gigabyte.
-        kept = {name: value for name, value in asdict(details).items() if value not in (None, "")}
-        self._add(run, at, STATUS_CODE[status], seconds, json.dumps(kept))
+        values = ((name, getattr(details, name)) for name in DETAILS)
+        kept = {name: value for name, value in values if value not in (None, "")}
+        self._add_event(run, at, STATUS_CODE[status], seconds, encoded(json.dumps(kept)))
 
-    def _add(
-        self, run: Run, at: float, status: int, seconds: float | None, details: str | None
+    def _add_event(
+        self, run: Run, at: float, status: int, seconds: float | None, details: bytes | None
     ) -> None:
-        row = (run.number, at, status, run.configuration, run.pair, run.cap, seconds, details)
-        with self._problems():
-            self._connection.execute(
-                "insert into events (number, at, status, configuration, pair, cap, seconds,"
-                " details) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+        numbers = (run.number, at, status, run.configuration, run.pair, run.cap, seconds)
+        self.store.add(EVENTS, *numbers, details)
 
     def add_answer(self, instance: str, given: Given) -> None:
         """Remember what an instance was answered first; it counts once `commit` has returned."""
-        row = (encoded(instance), encoded(given.answer), json.dumps(given.command))
-        with self._problems():
-            self._connection.execute(
-                "insert into answers values (cast(? as text), cast(? as text), ?)", row
-            )
+        texts = (instance, given.answer, json.dumps(given.command))
+        self.store.add(ANSWERS, *map(encoded, texts))
 
     def answers(self) -> dict[str, Given]:
         """What each instance was answered first."""
-        with self._reading():
-            rows = self._connection.execute("select instance, answer, command from answers")
-            return {instance: given_of(answer, command) for instance, answer, command in rows}
+        with self.store.reading():
+            return {
+                decoded(instance): given_of(decoded(answer), decoded(command))
+                for _, instance, answer, command in self.store.rows(ANSWERS)
+            }
 
-    def add_progress(self, at: float, data: dict[str, object]) -> None:
-        """Keep what `status` shows."""
-        with self._problems():
-            self._connection.execute(
-                "insert into progress (at, data) values (?, ?)", (at, json.dumps(data))
-            )
+    def add_progress(self, at: float, data: dict[str, object], instead: bool = False) -> None:
+        """Keep what `status` shows, `instead` of the last or after it; `commit` makes it count.
+
+        Row n stays until it is as many rows old as PROGRESS_KEPT times the greatest power of two
+        that divides n: some hundred rows tell how a study went, however long it takes.
+        """
+        row = (at, encoded(json.dumps(data)))
+        if instead and self.store.last_number(PROGRESS):
+            self.store.replace_last(PROGRESS, *row)
+            return
+        number = self.store.add(PROGRESS, *row)
+        old = number - PROGRESS_KEPT * (number & -number)
+        if old > 0:
+            self.store.run("delete from progress where id = ?", (old,))
 
     def last_progress(self) -> tuple[float, dict[str, object]] | None:
         """When progress was last kept, and what it was."""
-        row = self._one("select at, data from progress order by id desc limit 1")
-        with self._reading():
-            return None if row is None else (float(row[0]), progress_of(row[1]))
+        row = self.store.last(PROGRESS)
+        with self.store.reading():
+            return None if row is None else (float(row[1]), progress_of(decoded(row[2])))
 
-    def extend(self, at: float, seconds: float) -> None:
-        """Add to the budget, for good."""
-        with self._problems():
-            row = (at, seconds)
-            self._connection.execute("insert into extensions (at, seconds) values (?, ?)", row)
-            self._connection.commit()
+    def extend(self, at: float, seconds: float, runs: int = 0) -> None:
+        """Add to the budget; it counts once `commit` has returned."""
+        self.store.add(EXTENSIONS, at, seconds, runs)
 
-    def extended(self) -> float:
-        """Seconds that were added to the budget so far."""
-        wrong = "total(typeof(seconds) != 'real' or abs(seconds) >= 9e999)"
-        row = self._one(f"select total(seconds), {wrong} from extensions")  # noqa: S608
-        assert row is not None
-        if row[1]:
-            raise damaged(self.directory, "more time was added than there is")
-        return float(row[0])
+    def extended(self) -> tuple[float, int]:
+        """Seconds and runs that were added to the budget so far."""
+        rows = self.store.rows(EXTENSIONS)
+        return sum(row[2] for row in rows), sum(row[3] for row in rows)
+
+    def add_change(self, at: float, change: Change) -> None:
+        """Remember that the study's answer has changed; it counts once `commit` has returned."""
+        self.store.add(INCUMBENTS, at, *change)
+
+    def changes(self) -> list[Change]:
+        """How the study's answer changed; nothing is known of that in the format before."""
+        if self.store.is_unchecked:
+            return []
+        return [Change(*row[2:]) for row in self.store.rows(INCUMBENTS)]
+
+    def add_session(self, at: float, version: str) -> int:
+        """Remember that a process of this version works on the study now; returns its number."""
+        return self.store.add(SESSIONS, at, encoded(version))
+
+    def last_version(self) -> str | None:
+        """The version that worked on the study last, if that is known."""
+        rows = self.store.rows(SESSIONS)
+        return decoded(rows[-1][2]) if rows else None
+
+    def add_file(self, session: int, state: FileState) -> None:
+        """Remember what a file was like that runs of this session depend on."""
+        texts = (state.role, state.name, state.digest)
+        self.store.add(FILES, session, state.size, state.modified, *map(encoded, texts))
+
+    def files(self) -> dict[tuple[str, str], FileState]:
+        """What the files were like at last, by role and name."""
+        found = (
+            FileState(decoded(role), decoded(name), size, modified, decoded(digest))
+            for _, _, size, modified, role, name, digest in self.store.rows(FILES)
+        )
+        return {(state.role, state.name): state for state in found}
 
     def commit(self) -> None:
         """Make sure of all that was added."""
-        with self._problems():
-            self._connection.commit()
+        self.store.commit()
 
     def events(self) -> Events:
         """All events, in order."""
-        with self._reading():
-            count = int(self._connection.execute("select count(*) from events").fetchone()[0])
-            wrong = self._connection.execute(WRONG).fetchone()
+        store = self.store
+        with store.reading(), store.snapshot():
+            count = int(store.run("select count(*) from events").fetchone()[0])
+            wrong = store.run(WRONG).fetchone()
             if wrong is not None:
-                raise ValueError(f"event {wrong[0]} cannot have been")
-            rows = self._connection.execute(
-                "select number, configuration, pair, status, coalesce(seconds, 0.0) from events"
-                " order by id limit ?",
-                (count,),
-            )
+                raise BadRow(EVENTS.name, int(wrong[0]))
+            found = store.verified(EVENTS)
+            rows = ((row[1], row[4], row[5], row[3], max(row[7], 0.0)) for row in found)
             kind = [(name, np.int64) for name in Events._fields[:4]] + [("seconds", np.float64)]
             table = np.fromiter(rows, dtype=kind, count=count)
         return Events(*(np.ascontiguousarray(table[name]) for name in Events._fields))
 
     def crashes(self, most: int) -> list[Crash]:
         """The first crashed runs: the default's, which tell what is broken for all, then others."""
-        with self._reading():
-            rows = self._connection.execute(
+        with self.store.reading():
+            rows = self.store.run(
                 "select number, configuration, pair, cap, details from events where status = ?"
                 " order by configuration != 0, id limit ?",
                 (STATUS_CODE[Status.CRASHED], most),
@@ -208,43 +212,15 @@ class Journal:
                 for number, configuration, pair, cap, details in rows
             ]
 
-    def _has_tables(self) -> bool:
-        return self._one("select name from sqlite_master limit 1") is not None
-
-    def _one(self, query: str, arguments: tuple[object, ...] = ()) -> tuple[Any, ...] | None:
-        with self._problems():
-            row: tuple[Any, ...] | None = self._connection.execute(query, arguments).fetchone()
-        return row
-
-    @contextmanager
-    def _problems(self) -> Iterator[None]:
-        """SQLite's errors as one line that says what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise in_words(self.directory, error) from error
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """The same, and rows that cannot be."""
-        try:
-            with self._problems():
-                yield
-        except (ValueError, TypeError) as error:
-            raise damaged(self.directory, error) from error
+    def has_tables(self) -> bool:
+        """Whether there is anything in the file: not if its maker was killed at the very start."""
+        return self.store.one("select name from sqlite_master limit 1") is not None
 
 
-def create_journal(directory: Path, facts: dict[str, str]) -> Journal:
+def create_journal(directory: Path, facts: dict[str, str], name: str = FILE) -> Journal:
     """A new, empty journal in a folder that has none."""
-    connection = connect(directory, "rwc")
-    journal = Journal(directory, connection)
-    with journal._problems():
-        # One transaction: whoever is killed here leaves no half of a journal.
-        connection.executescript(f"pragma journal_mode = wal; begin; {TABLES}")
-        rows = [(name, encoded(value)) for name, value in facts.items()]
-        rows.append(("schema", encoded(str(SCHEMA))))
-        connection.executemany("insert into facts values (?, cast(? as text))", rows)
-        connection.commit()
+    journal = Journal(directory, connect(directory, "rwc", name))
+    journal.store.fill(facts)
     return journal
 
 
@@ -253,7 +229,7 @@ def is_begun(directory: Path) -> bool:
     if not (directory / FILE).exists():
         return False
     with closing(Journal(directory, connect(directory, "rw"))) as journal:
-        return journal._has_tables()
+        return journal.has_tables()
 
 
 def open_journal(directory: Path, writing: bool) -> Journal:
@@ -277,11 +253,11 @@ def open_journal(directory: Path, writing: bool) -> Journal:
 def _check(journal: Journal) -> None:
     """See that it is a journal, and one that this version can read."""
     path = journal.directory / FILE
-    if not journal._has_tables():
+    if not journal.has_tables():
         fix = "begin a new study in this folder, or restore the file from a copy"
         raise StudyProblem(path, "the journal cannot be used: there is nothing in it", fix)
     schema = journal.fact("schema")
-    if schema is not None and schema != str(SCHEMA):
+    if schema is not None and schema not in (SCHEMA, UNCHECKED_SCHEMA):
         raise StudyProblem(
             path,
             f"its format is number {schema}, this version's is {SCHEMA}",
@@ -291,3 +267,4 @@ def _check(journal: Journal) -> None:
         value = journal.fact(name)
         if not value or "\0" in value:
             raise damaged(journal.directory, f"its {name} is missing")
+    journal.store.check_facts()

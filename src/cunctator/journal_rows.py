@@ -138,12 +138,14 @@ is_progress = _table(
     runs=_count,
     budget=_table(charged=_or_none(_number), wall=_or_none(_number), runs=_or_none(_number)),
     crashed=_count,
-    incumbent=_table(index=_count, configuration=_settings, started=_count),
+    incumbent=_or_none(_table(index=_count, configuration=_settings, started=_count)),
     default=_table(started=_count),
-    compared=_table(
-        cap=_or_none(_number), answer=_or_none(_number), default=_or_none(_number), exact=_flag
+    compared=_or_none(
+        _table(
+            cap=_or_none(_number), answer=_or_none(_number), default=_or_none(_number), exact=_flag
+        )
     ),
-    certificate=_table(headline=_text, pools=_each(POOL)),
+    certificate=_or_none(_table(headline=_text, pools=_each(POOL))),
     own_seconds=_number,
     busy=_number,
 )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from cunctator.core.certificate import Certificate
+from cunctator.core.pairs import Compared
 from cunctator.core.scheduler import Standing
 from cunctator.records import StopReason
 from cunctator.statement import as_data
 from cunctator.target.table import Table
+from cunctator.units import counted, finite_or_none
 
 BEST_SHOWN = 5
 
@@ -49,6 +52,8 @@ class Result:
     """(charged seconds, step, configuration index) whenever the recommendation changed."""
     standings: tuple[Standing, ...]
     """What is known of each configuration, by index."""
+    beside: Mapping[int, Compared]
+    """Those that are shown, each beside the answer: over the pairs that both have run."""
     scheduler_seconds: float
     """Real time spent, target runs costing none."""
 
@@ -64,10 +69,7 @@ class Result:
 
     def ranking(self) -> list[Standing]:
         """All configurations, the recommended one first, then the next best answers."""
-        return sorted(
-            self.standings,
-            key=lambda s: (s.configuration != self.incumbent, -s.started, -s.completed, s.mean),
-        )
+        return ranked(self.standings, self.incumbent)
 
     @property
     def whole_cost(self) -> float:
@@ -76,7 +78,7 @@ class Result:
 
     def __repr__(self) -> str:
         return (
-            f"<Result: {self.name!r} after {self.steps:,} runs"
+            f"<Result: {self.name!r} after {counted(self.steps, 'run')}"
             f" and {self.charged:,.6g} s, {self.stop.value}>"
         )
 
@@ -110,4 +112,20 @@ class Result:
         }
         for field in ("started", "completed", "mean", "lower", "known_cap", "exact", "charged"):
             row[field] = getattr(standing, field)
+        row["mean"], row["lower"] = finite_or_none(standing.mean), finite_or_none(standing.lower)
+        both = self.beside[standing.configuration]
+        row["common"] = {
+            "pairs": both.pairs,
+            "cap": finite_or_none(both.cap),
+            "mean": finite_or_none(both.one),
+            "answer": finite_or_none(both.other),
+        }
         return row
+
+
+def ranked(standings: Iterable[Standing], incumbent: int) -> list[Standing]:
+    """All configurations, the recommended one first, then the next best answers."""
+    return sorted(
+        standings,
+        key=lambda s: (s.configuration != incumbent, -s.started, -s.completed, s.mean),
+    )

@@ -22,14 +22,16 @@ from cunctator.core.answer import recommended
 from cunctator.core.certificate import Certificate, certify, least_runs
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
-from cunctator.core.known import cap_at
+from cunctator.core.known import cap_at, common_cap
 from cunctator.core.ladder import choose, pool_sizes
+from cunctator.core.pairs import Compared, compared
 from cunctator.core.profiles import DEFAULT
 from cunctator.core.rows import longer, new_record
 from cunctator.core.scheduler import (
     Standing,
     check_profile,
     check_rules,
+    how_it_finished,
     rekey_all,
     standing,
 )
@@ -39,7 +41,7 @@ from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind,
 from cunctator.errors import InvalidSetting
 from cunctator.instances import CHUNK, CHUNKS, resampled, shuffled
 from cunctator.records import StopReason
-from cunctator.result import Result, StopAt
+from cunctator.result import BEST_SHOWN, Result, StopAt, ranked
 from cunctator.target.table import Table, make_table
 
 GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
@@ -194,11 +196,21 @@ class Simulation:
 
     def certificate(self) -> Certificate:
         """How close to the best the recommendation provably is, at this moment."""
-        return certify(self.state, self.incumbent, fixed=1)
+        return certify(self.state, self.incumbent, lambda size: size - 1)
 
     def standing(self, index: int) -> Standing:
         """What is known of one configuration at this moment."""
         return standing(self.state, index)
+
+    def compared(self, one: int, other: int) -> Compared:
+        """Two over the pairs that both have run, up to a cap that both are known to."""
+        state, started = self.state, self.state.testers["started"]
+        pairs = self._order[: min(started[one], started[other])]
+        mine, others = (
+            np.maximum(self.table.runtimes[index, pairs], state.rules.first_cap)
+            for index in (one, other)
+        )
+        return compared(mine, others, common_cap(state, one, other), state.rules.cutoff)
 
     def run(self, progress: Callable[[Simulation], None] | None = None) -> Result:
         """Go on until it stops, calling `progress` now and then.
@@ -225,7 +237,7 @@ class Simulation:
                 break
             code, index = self._advance(most if self.stop_at is None else min(most, STOP_SLICE))
             if code == PROVED:
-                self.stop = StopReason.PROVED_OPTIMAL
+                self.stop = how_it_finished(self.state, is_whole=True)
             elif code == SPENT:
                 self.stop = StopReason.BUDGET
             elif code == NO_ROOM:
@@ -251,6 +263,9 @@ class Simulation:
     def result(self) -> Result:
         """The result as of now."""
         rows = self.ledger.changes[: self.ledger.totals.changes]
+        standings = tuple(self.standing(i) for i in range(len(self.table.configurations)))
+        incumbent = self.incumbent
+        shown = [one.configuration for one in ranked(standings, incumbent)[:BEST_SHOWN]]
         return Result(
             profile=self.profile,
             table=self.table,
@@ -263,9 +278,10 @@ class Simulation:
             stop=self.stop or StopReason.INTERRUPTED,
             stop_at=self.stop_at,
             certificate=self.certificate(),
-            incumbent=self.incumbent,
+            incumbent=incumbent,
             trajectory=[(float(spent), int(step), int(index)) for spent, step, index in rows],
-            standings=tuple(self.standing(i) for i in range(len(self.table.configurations))),
+            standings=standings,
+            beside={index: self.compared(index, incumbent) for index in shown},
             scheduler_seconds=self.scheduler_seconds,
         )
 

@@ -28,6 +28,7 @@ from cunctator.expressions import Expression, evaluator, names_in
 from cunctator.expressions.checks import Texts, check_expression
 from cunctator.expressions.evaluation import number_of, truth
 from cunctator.parameters import Parameter, Value, check_value, text_of
+from cunctator.units import counted
 
 STREAM = 2
 """Keeps these draws apart from those of `instances.py`, which take streams 0, 1 and 3."""
@@ -96,6 +97,10 @@ class Space:
         self._has_look_alikes = any(len(set(p.values)) < len(p.values) for p in parameters)
         self._lock = threading.Lock()  # numbers must not depend on who asks first
         self._draws = 0
+        self._allowed = 0
+        """Draws that were not forbidden, repeats included ..."""
+        self._allowed_at: list[int] = []
+        """... when each configuration was numbered."""
         self._block: tuple[int, list[tuple[Value, ...]]] = (0, [])
         self._found: list[dict[str, Value]] = []
         self._seen: set[tuple[object, ...]] = set()
@@ -106,8 +111,10 @@ class Space:
         """How many configurations, the first ones, are no draws."""
 
     def __repr__(self) -> str:
-        count = "endless" if self.size is None else f"{self.size:,}"
-        return f"<Space: {len(self.parameters)} parameters, {count} configurations>"
+        count = "endless configurations"
+        if self.size is not None:
+            count = counted(self.size, "configuration")
+        return f"<Space: {counted(len(self.parameters), 'parameter')}, {count}>"
 
     @property
     def default(self) -> dict[str, Value]:
@@ -129,6 +136,17 @@ class Space:
                 self._extend()
             return dict(self._found[number])
 
+    def draws(self, size: int) -> int:
+        """How many random draws are among the first `size` configurations, for sure.
+
+        Those that are there for another reason do not count: the default, the user's own, and what
+        was listed because draws were in vain. Of repeats, which depend on what was drawn before,
+        no more than there are others.
+        """
+        self.configuration(size - 1)
+        with self._lock:
+            return min(size - self.fixed, self._allowed_at[size - 1])
+
     def _extend(self) -> None:
         """Find at least one more configuration.
 
@@ -139,6 +157,7 @@ class Space:
         for vain in range(MOST_FORBIDDEN_DRAWS):
             drawn = self._draw(self._draws)
             self._draws += 1
+            self._allowed += drawn is not None
             if drawn is not None and self._add(drawn):
                 return
             repeated = repeated or drawn
@@ -153,6 +172,7 @@ class Space:
             problem = f"{MOST_FORBIDDEN_DRAWS:,} draws in a row were all forbidden"
             raise InvalidKey(("forbidden",), problem, "forbid less, or narrow the domains")
         self._found.append(repeated)
+        self._allowed_at.append(self._allowed)
 
     def _list_rest(self) -> None:
         """Number all of a finite space that has no number yet."""
@@ -173,6 +193,7 @@ class Space:
             return False
         self._seen.add(key)
         self._found.append(configuration)
+        self._allowed_at.append(self._allowed)
         return True
 
     def _draw(self, draw: int) -> dict[str, Value] | None:

@@ -26,15 +26,17 @@ def headline(certificate: Certificate, delta: float | None = None) -> str:
     if certificate.optimal:
         return "Every configuration was run to the end: the answer is optimal on this instance set."
     useful = [p for p in certificate.points if p.epsilon < USELESS and p.delta < MOST_CUT_OFF]
-    if certificate.gamma > HALF:
+    if certificate.gamma > HALF and certificate.looked_at is None:
         useful = []  # hardly anything was looked at
+    if certificate.looked_at == 1:
+        return "Only one configuration was looked at, so there is nothing to compare it with."
     point = min(useful, key=lambda p: max(p.epsilon, p.delta), default=None)
     if delta is not None:
         within = [p for p in useful if p.delta <= delta]
         point = min(within, key=lambda p: p.epsilon, default=point)
     if point is None:
         return f"With {_percent(certificate.confidence)} confidence, nothing can be certified yet."
-    claim = _claim(point, certificate.gamma)
+    claim = _claim(point, certificate)
     where = _on_the_set(certificate, ",")
     return f"With {_percent(certificate.confidence)} confidence{where}, {claim}."
 
@@ -48,21 +50,27 @@ def _on_the_set(certificate: Certificate, comma: str = "") -> str:
     )
 
 
-def _claim(point: Point, gamma: float) -> str:
-    whom = "no other configuration is"
-    if gamma > 0:
-        whom = f"less than {_rounded_up(gamma)} of all configurations are"
+def _claim(point: Point, certificate: Certificate) -> str:
+    gamma, looked_at = certificate.gamma, certificate.looked_at
+    whom, rest = "no other configuration is", ""
+    if looked_at is not None:
+        whom = f"no other of the {looked_at:,} configurations looked at is"
+        if gamma <= HALF:
+            rest = f"; nor are more than {rounded_up(gamma)} of all, by the sampling distribution"
+    elif gamma > 0:
+        share = rounded_up(gamma)
+        whom = f"less than {share} of all configurations, by the sampling distribution, are"
     if point.epsilon >= DOUBLE:
-        times = _rounded(1 + point.epsilon, math.ceil)
+        times = rounded(1 + point.epsilon, math.ceil)
         claim = f"{whom} more than {times} times as fast on average"
     elif point.epsilon > 0:
-        claim = f"{whom} more than {_rounded_up(point.epsilon)} faster on average"
+        claim = f"{whom} more than {rounded_up(point.epsilon)} faster on average"
     else:
         claim = f"{whom} faster on average"
     if point.delta > 0:
-        share, cap = _rounded_up(point.delta), format_duration(point.cap)
+        share, cap = rounded_up(point.delta), format_duration(point.cap)
         claim += f", when at most {share} of this one's runs are cut off at {cap}"
-    return claim
+    return claim + rest
 
 
 def versus_default(certificate: Certificate) -> str:
@@ -71,30 +79,36 @@ def versus_default(certificate: Certificate) -> str:
     if certificate.incumbent == 0:
         return "The answer is the default configuration."
     if high <= low * CLOSE:
-        return f"It is {low:.3g} times as fast as the default{_on_the_set(certificate)}."
+        least, most = rounded(low, math.floor), rounded(high, math.ceil)
+        times = least if least == most else f"between {least} and {most}"
+        return f"It is {times} times as fast as the default{_on_the_set(certificate)}."
     if math.isinf(low):
         return "The default crashes, and never finishes."
-    upper = "" if math.isinf(high) else f" and at most {_rounded(high, math.ceil)}"
+    upper = "" if math.isinf(high) else f" and at most {rounded(high, math.ceil)}"
     if low >= 1:
         where = _on_the_set(certificate)
-        least = _rounded(low, math.floor)
+        least = rounded(low, math.floor)
         if least == "1":
             return f"It is at least as fast as the default{where}."
         return f"It is at least {least}{upper} times as fast as the default{where}."
     if low < SLOW or high > FAST:
         return "Whether it is faster than the default is not certified yet."
     return (
-        f"It is at least {_rounded(low, math.floor)}{upper} times as fast as the default,"
+        f"It is at least {rounded(low, math.floor)}{upper} times as fast as the default,"
         " which does not yet show which is faster."
     )
 
 
-def floor_note(certificate: Certificate) -> str:
-    """One sentence, if some runs were shorter than the shortest cap; else nothing."""
-    if certificate.floor is None:
-        return ""
-    floor = format_duration(certificate.floor)
-    return f"Runs shorter than {floor} count as {floor} in all of this."
+def counting_note(certificate: Certificate) -> str:
+    """One sentence: what runs count as that are shorter or longer than what is told apart."""
+    notes = []
+    if certificate.floor is not None:
+        floor = format_duration(certificate.floor)
+        notes.append(f"runs shorter than {floor} count as {floor}")
+    if certificate.cutoff is not None:
+        cutoff = format_duration(certificate.cutoff)
+        notes.append(f"runs that reach the cutoff of {cutoff} or crash count as {cutoff}")
+    return f"In all of this, {', and '.join(notes)}." if notes else ""
 
 
 def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, object]:
@@ -109,6 +123,8 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
         "optimal": certificate.optimal,
         "versus_default": {"lower": finite_or_none(low), "upper": finite_or_none(high)},
         "floor": certificate.floor,
+        "cutoff": certificate.cutoff,
+        "looked_at": certificate.looked_at,
         "instances": certificate.instances,
     }
 
@@ -137,13 +153,15 @@ def _percent(share: float) -> str:
     return f"{math.floor(share * 1e8 + 1e-6) / 1e6:.10g}%"
 
 
-def _rounded_up(share: float) -> str:
+def rounded_up(share: float) -> str:
     """A percentage to two figures, never less than it is."""
+    if share <= 0:
+        return "0%"
     figures = 10 ** max(0, 1 - math.floor(math.log10(100 * share)))
     return f"{math.ceil(100 * share * figures) / figures:.10g}%"
 
 
-def _rounded(ratio: float, direction: Callable[[float], int]) -> str:
+def rounded(ratio: float, direction: Callable[[float], int]) -> str:
     """A ratio to three figures, never beyond what it is in the other direction."""
     if ratio <= 0:
         return "0"

@@ -19,14 +19,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from cunctator.core.certificate import Certificate
+from cunctator.core.pairs import Compared
 from cunctator.core.scheduler import Scheduler, Standing
+from cunctator.default_check import Doubts, advice, default_check
 from cunctator.errors import StudyProblem, one_line
-from cunctator.journal import FILE, Crash, Journal
+from cunctator.journal import FILE, Change, Crash, Details, Journal
 from cunctator.records import Outcome, Run, Status, StopReason
 from cunctator.scenario import Scenario
 from cunctator.statement import as_data
+from cunctator.study_progress import ProgressRows
 from cunctator.target.answers import Answers, Given
-from cunctator.units import finite_or_none, format_duration
+from cunctator.units import counted, finite_or_none, format_duration
 from cunctator.workers import Execution, Report, Workers
 
 logger = logging.getLogger("cunctator.study")
@@ -37,16 +40,13 @@ GLANCE = 0.25
 """Seconds between looks at the clock, at Ctrl-C and at the display."""
 
 PROGRESS_EVERY = 1.0
-"""Seconds between rows of the journal's table `progress`."""
+"""Seconds between looks at whether there is something to write down for people."""
 
 CERTIFICATE_GROWTH = 1.02
 """How much the charged time must grow before the certificate is compared with its target again."""
 
 WARNINGS_KEPT = 5
 """What is odd about runs tends to be odd about all of them."""
-
-FIRST_PAIRS = 3
-"""If the default crashes on so many pairs, the target or the scenario is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,15 @@ class Budget:
 
 @dataclass(slots=True)
 class Spent:
-    """What a study has spent so far, earlier sessions included."""
+    """What a study has spent so far, and what for, earlier sessions included."""
 
     charged: float = 0.0
     wall: float = 0.0
     runs: int = 0
+    solved: int = 0
+    """Runs that were."""
+    default_solved: int = 0
+    """The default's among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,8 @@ class View:
     crashed: int
     answer: Standing
     default: Standing
-    compared: tuple[float, float, float]
-    """A cap that both are known to, and the means of answer and default up to it."""
+    compared: Compared
+    """Answer and default over the pairs that both have run, up to a cap that both are known to."""
     configuration: dict[str, object]
     certificate: Certificate
     asked_delta: float | None
@@ -93,9 +97,12 @@ class View:
 
     @property
     def has_answer(self) -> bool:
-        """Whether there is anything to recommend: not if the target prevented a result."""
+        """Whether there is anything to recommend: not if the target prevented a result.
+
+        Nor if nothing was solved: then whoever was run least looks best.
+        """
         broken = (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION)
-        return self.spent.runs > 0 and self.stop not in broken
+        return self.spent.solved > 0 and self.stop not in broken
 
     def as_data(self) -> dict[str, object]:
         """Plain data, for the journal and for JSON."""
@@ -105,6 +112,7 @@ class View:
             "charged": self.spent.charged,
             "wall": self.spent.wall,
             "runs": self.spent.runs,
+            "solved": self.spent.solved,
             "budget": {name: finite_or_none(most) for name, most in asdict(self.budget).items()},
             "in_flight": self.in_flight,
             "crashed": self.crashed,
@@ -113,13 +121,21 @@ class View:
                 "configuration": self.configuration,
                 "started": self.answer.started,
                 "mean": finite_or_none(self.answer.mean),
-            },
+                "known_cap": None if self.answer.exact else self.answer.known_cap,
+            }
+            if self.has_answer
+            else None,
             "default": {"started": self.default.started, "mean": finite_or_none(self.default.mean)},
-            "compared": dict(
-                zip(("cap", "answer", "default"), map(finite_or_none, self.compared), strict=True),
-                exact=self.answer.exact and self.default.exact,
-            ),
-            "certificate": as_data(self.certificate, self.asked_delta),
+            "compared": {
+                "pairs": self.compared.pairs,
+                "cap": finite_or_none(self.compared.cap),
+                "answer": finite_or_none(self.compared.one),
+                "default": finite_or_none(self.compared.other),
+                "exact": self.answer.exact and self.default.exact,
+            }
+            if self.has_answer
+            else None,
+            "certificate": as_data(self.certificate, self.asked_delta) if self.has_answer else None,
             "own_seconds": self.own_seconds,
             "busy": self.busy,
         }
@@ -149,9 +165,12 @@ class Study:
         self.budget = budget
         self._spent = spent
         self._unfinished = list(unfinished)
+        self._default = default_check(scenario)
+        self._last_crash = Details(0.0, 0.0, "", problem="as before")
         self._flying: dict[int, Run] = {}
         self._done: queue.SimpleQueue[tuple[Run, Future[Report]] | None] = queue.SimpleQueue()
         self._answers = Answers(journal.answers())
+        self._progress = ProgressRows(journal)
         self._begun = time.monotonic()
         self._wall_before = spent.wall
         # Of all sessions, like what is charged: the share of one in the other is shown.
@@ -175,7 +194,7 @@ class Study:
         logger.info("begun after %d runs, %.6g s charged", spent.runs, spent.charged)
         try:
             self._check_budget()
-            self._check_default_again()
+            self._check_default()
             if self.stop is None:
                 self._submit(self._unfinished)
             while self.stop is None:
@@ -183,14 +202,14 @@ class Study:
                 if not self._flying:
                     self.stop = self.scheduler.stop
                     break
+                self._show(progress)  # while they run, and no slot waits for it
                 self._take()
-                self._look(progress)
+                self._look()
         finally:
             self._workers.stop()
         self._take_what_is_left()
         view = self.view()
-        self._journal.add_progress(time.time(), view.as_data())
-        self._journal.commit()
+        self._keep(view)
         reason = view.stop.value if view.stop else ""
         logger.info(
             "stopped after %d runs, %.6g s charged: %s %s",
@@ -210,7 +229,7 @@ class Study:
         return View(
             stop=self.stop,
             problem=self.problem,
-            spent=Spent(self._spent.charged, self._spent.wall, self._spent.runs),
+            spent=replace(self._spent),
             budget=self.budget,
             in_flight=len(self._flying),
             crashed=int(testers["crashed"].sum()),
@@ -228,6 +247,11 @@ class Study:
     def _elapsed(self) -> float:
         return max(time.monotonic() - self._begun, 1e-9)
 
+    @property
+    def trajectory(self) -> list[Change]:
+        """How the answer changed, earlier sessions included."""
+        return self._progress.trajectory
+
     def execution(self, run: Run) -> Execution:
         """A run, with all that a slot must know."""
         instance, seed = self.scenario.instances.pair(run.pair)
@@ -243,7 +267,10 @@ class Study:
         return found
 
     def _ask(self) -> None:
-        """Fill the free slots; the asks are on disk before anything begins."""
+        """Fill the free slots; the asks are on disk before anything begins.
+
+        So are the outcomes that were taken before, by the same commit: slots are waiting for it.
+        """
         runs: list[Run] = []
         while len(self._flying) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
             run = self.scheduler.ask()
@@ -269,7 +296,10 @@ class Study:
         self._done.put((run, future))
 
     def _take(self) -> None:
-        """Wait for a result, or for the next look at the clock; take all that have come."""
+        """Wait for a result, or for the next look at the clock; take all that have come.
+
+        They count once `_ask` has committed them, or whoever ends the study.
+        """
         timeout = GLANCE
         while True:
             try:
@@ -280,10 +310,10 @@ class Study:
                 run, future = item
                 self._take_report(run, future.result())
             timeout = 0.0
-        self._journal.commit()
 
     def _take_what_is_left(self) -> None:
-        """Keep the results that came in while everything was called off."""
+        """Keep the results that came in before, and while everything was called off."""
+        self._journal.commit()
         while self._flying:
             item = self._done.get()
             if item is not None:
@@ -301,14 +331,15 @@ class Study:
         if report.abort:
             self._stop(StopReason.ABORTED, report.details.problem)
             return  # no fault of the configuration: made again when the cause is mended
-        details = report.details
-        if report.output:
-            said = " / ".join(report.output.strip().splitlines())
-            details = replace(details, problem=one_line(f"{details.problem}; it printed: {said}"))
+        details = _with_output(report)
         self._journal.add_outcome(run, time.time(), report.status, report.seconds, details)
         self.scheduler.tell(run, Outcome(report.status, report.seconds))
         self._spent.charged += report.seconds
         self._spent.runs += 1
+        if report.status is Status.SOLVED:
+            self._spent.solved += 1
+            self._spent.default_solved += run.configuration == 0
+        self._note_answer()
         if report.warning and report.warning not in self.warnings:
             if len(self.warnings) < WARNINGS_KEPT:
                 self.warnings.append(report.warning)
@@ -325,8 +356,7 @@ class Study:
                 run.pair,
                 details.problem,
             )
-            if run.configuration == 0:
-                self._check_default(run, details.problem)
+            self._last_crash = details
 
     def _check_answer(self, run: Run, answer: str) -> None:
         execution = self.execution(run)
@@ -337,41 +367,43 @@ class Study:
         if contradiction is not None:
             self._stop(StopReason.CONTRADICTION, str(contradiction))
             # With the outcome, or not at all: nobody may go on as if nothing had been found.
-            self._journal.add_progress(time.time(), self.view().as_data())
+            self._progress.keep(self.view().as_data())
 
-    def _check_default_again(self) -> None:
-        """If all that is known of the default are crashes, as after a kill during the check."""
-        default = self.scheduler.state.testers[0]
-        crashed = int(default.crashed)
-        if self.stop is None and 0 < crashed == default.started - default.in_flight:
-            first_cap = self.scheduler.state.rules.first_cap
-            self._check_default(Run(0, 0, 0, first_cap, 0.0), "as before")
-
-    def _check_default(self, run: Run, problem: str) -> None:
-        """If the first run of the default has crashed, see whether it always does.
-
-        The search itself would leave it at that: a configuration that crashes is not worth more
-        runs. So these are made for their own sake, and nothing is made of them otherwise.
-        """
-        if run.pair != 0 or self.stop is not None:
+    def _check_default(self) -> None:
+        """Try the default for its own sake if there is reason to: see `default_check.py`."""
+        crashed, spent = self.scheduler.state.testers["crashed"], self._spent
+        if self.stop is not None or spent.default_solved:
             return
-        count = self.scenario.instances.count
-        pairs = range(1, FIRST_PAIRS if count is None else min(FIRST_PAIRS, count))
-        trials = [self.execution(replace(run, pair=pair)) for pair in pairs]
+        doubts = Doubts(spent.runs, spent.solved, int(crashed.sum()), int(crashed[0]))
+        if not doubts.are_serious:
+            return
+        while runs := self._default.due(spent.charged):
+            reports = self._tried([self.execution(run) for run in runs])
+            for report in reports:
+                if report.abort:
+                    self._stop(StopReason.ABORTED, report.details.problem)
+                elif report.status is Status.CRASHED:
+                    self._last_crash = _with_output(report)
+            if self.stop is not None:
+                return
+            statuses = [report.status for report in reports]
+            pairs = [run.pair for run in runs]
+            self._default.take(dict(zip(pairs, statuses, strict=True)))
+        ending = doubts.ending(self._default)
+        if ending is not None:
+            why = [self._last_crash.problem, advice(self.scenario, self._last_crash)]
+            self._stop(ending[0], f"{ending[1]}: {'; '.join(filter(None, why))}")
+
+    def _tried(self, executions: list[Execution]) -> list[Report]:
+        """Runs apart from the search; none if the study is to stop meanwhile."""
         self._journal.commit()
-        futures = [self._workers.submit(trial) for trial in trials]
+        futures = [self._workers.submit(execution) for execution in executions]
         while wait(futures, timeout=GLANCE).not_done:
             self._spent.wall = self._wall_before + self._elapsed
             self._check_budget()
             if self.stop is not None:
-                return
-        reports = [future.result() for future in futures]
-        for other in reports:
-            if other.abort:
-                self._stop(StopReason.ABORTED, other.details.problem)
-        if all(other.status is Status.CRASHED for other in reports):
-            times = f"on each of its first {1 + len(trials)} runs"
-            self._stop(StopReason.DEFAULT_CRASHES, f"{times}: {problem}")
+                return []
+        return [future.result() for future in futures]
 
     def _stop(self, reason: StopReason, problem: str = "") -> None:
         if self.stop is None:
@@ -384,28 +416,41 @@ class Study:
         elif spent.wall >= budget.wall:
             self._stop(StopReason.BUDGET, f"{format_duration(budget.wall)} on the clock")
         elif spent.runs >= budget.runs:
-            self._stop(StopReason.BUDGET, f"{budget.runs:,.0f} runs")
+            self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
 
-    def _look(self, progress: Callable[[View], None] | None) -> None:
+    def _look(self) -> None:
         """At the clock, the budget and the certificate."""
-        now = time.monotonic()
         self._spent.wall = self._wall_before + self._elapsed
         self._check_budget()
+        self._check_default()
         target = self.scenario.search.stop_at
         if target is not None and self._spent.charged >= self._certify_at:
             self._certify_at = self._spent.charged * CERTIFICATE_GROWTH
             certificate = self.scheduler.certificate()
             if certificate.epsilon_at(target.delta, target.gamma) <= target.epsilon:
                 self._stop(StopReason.CERTIFIED)
+
+    def _show(self, progress: Callable[[View], None] | None) -> None:
+        """What there is to see, now and then."""
+        now = time.monotonic()
         if now >= self._progress_at:
             self._progress_at = now + PROGRESS_EVERY
             self._check_file()
             view = self.view()
-            self._journal.add_progress(time.time(), view.as_data())
-            self._journal.commit()
+            self._keep(view)
             if progress is not None:
                 with suppress(OSError):  # nobody reads it any more, which is no reason to end
                     progress(view)
+
+    def _keep(self, view: View) -> None:
+        """Write down what people see."""
+        self._note_answer(now=True)
+        self._progress.keep(view.as_data())
+        self._journal.commit()
+
+    def _note_answer(self, now: bool = False) -> None:
+        if self._spent.solved:
+            self._progress.note_answer(self.scheduler, self._spent.charged, self._spent.runs, now)
 
     def _check_file(self) -> None:
         """A file that was deleted takes rows as before, and they are lost."""
@@ -416,3 +461,12 @@ class Study:
         if not is_there:
             problem = "the study's journal has vanished"
             raise StudyProblem(self._file, problem, "restore the folder, then resume")
+
+
+def _with_output(report: Report) -> Details:
+    """What is kept of a run, with what it printed if it crashed."""
+    details = report.details
+    if not report.output:
+        return details
+    said = " / ".join(report.output.strip().splitlines())
+    return replace(details, problem=one_line(f"{details.problem}; it printed: {said}"))

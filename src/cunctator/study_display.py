@@ -17,7 +17,14 @@ from rich.text import Text
 from cunctator.display import printable
 from cunctator.journal import Crash
 from cunctator.parameters import Value, text_of
-from cunctator.statement import MOST_CUT_OFF, USELESS, floor_note, headline, versus_default
+from cunctator.statement import (
+    MOST_CUT_OFF,
+    USELESS,
+    counting_note,
+    headline,
+    rounded_up,
+    versus_default,
+)
 from cunctator.study import View
 from cunctator.units import counted, format_duration
 
@@ -26,6 +33,8 @@ WORTH_A_SHARE = 5.0
 
 PLAIN_EVERY = 10.0
 """Seconds between lines if nobody watches."""
+
+NO_ANSWER = "No run has been solved, so there is no answer."
 
 
 @contextmanager
@@ -51,9 +60,16 @@ def facts(data: Mapping[str, Any]) -> Iterator[str]:
     budget, rate = data["budget"], data["runs"] / data["wall"] if data["wall"] else 0.0
     charged = _of(format_duration(data["charged"]), budget["charged"], format_duration)
     wall = _of(format_duration(data["wall"]), budget["wall"], format_duration)
-    runs = _of(f"{data['runs']:,}", budget["runs"], lambda most: f"{most:,.0f}")
-    yield f"{charged} charged, {wall} on the clock, {runs} runs ({rate:.3g} a second)"
-    yield f"slots {data['busy']:.0%} busy, {_own(data)}"
+    runs = counted(data["runs"], "run")
+    if budget["runs"] is not None:
+        runs = f"{data['runs']:,} of {counted(int(budget['runs']), 'run')}"
+    yield f"{charged} charged, {wall} on the clock, {runs} ({rate:.3g} a second)"
+    # Nothing has come of any slot yet: a share would be about nothing.
+    busy = f"slots {data['busy']:.0%} busy, " if data["busy"] else ""
+    yield f"{busy}{_own(data)}"
+    if data["incumbent"] is None:
+        yield NO_ANSWER
+        return
     yield f"answer: {_means(data)}"
     yield data["certificate"]["headline"]
 
@@ -71,19 +87,19 @@ def _of(spent: str, most: float | None, words: Callable[[float], str]) -> str:
 
 
 def _means(data: Mapping[str, Any]) -> str:
-    """Answer and default, both counted up to the same cap: other means do not compare."""
-    answer, default, compared = data["incumbent"], data["default"], data["compared"]
-    words = f"{_seconds(compared['answer'])} a run ({counted(answer['started'], 'run')})"
-    if answer["index"] == 0:
-        words = f"the default, {words}"
+    """The answer, beside the default over the pairs that both have run: other means mislead."""
+    answer, compared = data["incumbent"], data["compared"]
+    words = "the default" if answer["index"] == 0 else f"configuration {answer['index']}"
+    words = f"{words}, {counted(answer['started'], 'run')}"
+    pairs = compared.get("pairs", 0)  # rows of earlier versions do not say
+    if answer["index"] != 0 and pairs:
+        both = f"the {pairs:,} pairs that both have" if pairs > 1 else "the one pair that both have"
+        mine, default = _seconds(compared["answer"]), _seconds(compared["default"])
+        words = f"{words}; over {both} run, {mine} a run, the default {default}"
+        cap = None if compared["exact"] else compared["cap"]
     else:
-        other = "not yet"
-        if default["started"]:
-            other = f"{_seconds(compared['default'])} ({default['started']:,})"
-        words = f"configuration {answer['index']}, {words}; the default {other}"
-    if compared["exact"]:
-        return words
-    return f"{words}; runs counted up to {format_duration(compared['cap'])}"
+        words, cap = f"{words}, {_seconds(answer.get('mean'))} a run", answer.get("known_cap")
+    return words if cap is None else f"{words}; runs counted up to {format_duration(cap)}"
 
 
 def _seconds(value: float | None) -> str:
@@ -116,8 +132,11 @@ def story(view: View, argv: list[str]) -> RenderableType:
         lines.append(headline(view.certificate, view.asked_delta))
         if view.answer.configuration:
             lines.append(versus_default(view.certificate))
-        if note := floor_note(view.certificate):
+        if note := counting_note(view.certificate):
             lines.append(note)
+    elif not view.spent.solved:
+        more = "" if view.crashed else " Give it more time, or a longer cutoff."
+        lines.append(NO_ANSWER + more)
     spent = view.spent
     lines.append(
         f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
@@ -137,10 +156,14 @@ def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
         point = pool["best_point"]
         certified = "nothing yet"
         if point is not None and point["epsilon"] < USELESS and point["delta"] < MOST_CUT_OFF:
-            certified = f"epsilon {point['epsilon']:.2g} at delta {point['delta']:.2g}"
-        missed = f"{pool['gamma']:.1%}" if pool["gamma"] else "0: it is all"
+            epsilon, delta = (rounded_up(point[name]) for name in ("epsilon", "delta"))
+            certified = f"epsilon {epsilon} at delta {delta}"
+        missed = rounded_up(pool["gamma"]) if pool["gamma"] else "0: it is all"
         grid.add_row(f"{pool['size']:,}", missed, f"{pool['time_share']:.0%}", certified)
-    grid.caption = "gamma: the share of all configurations that may be better than the pool's best"
+    grid.caption = (
+        "gamma: the share of all configurations, by the sampling distribution, that may be better"
+        " than the pool's best"
+    )
     return grid
 
 

@@ -20,15 +20,17 @@ from pathlib import Path
 
 from cunctator.announce import announced_compilation
 from cunctator.core.replay import replay
-from cunctator.core.scheduler import Scheduler
+from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.journal import FILE, Journal, create_journal, is_begun, open_journal
+from cunctator.journal_repair import add_checksums, repair_journal
 from cunctator.records import Outcome, Status, StopReason
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.study import Budget, Spent, Study, View, logger
+from cunctator.study_files import note_session
 from cunctator.target.tree import status_fields
-from cunctator.units import parse_duration
+from cunctator.units import counted, parse_extension
 from cunctator.workers import LocalWorkers, Workers
 
 COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
@@ -75,21 +77,35 @@ def begin_study(
             problem = f"nothing can be written there ({error.strerror})"
             raise StudyProblem(directory, problem, "give another folder") from None
         journal = create_journal(directory, facts)
-        with _opened(scenario, directory, journal, make_workers, 0.0) as study:
+        with _opened(scenario, directory, journal, make_workers) as study:
             yield study
 
 
 @contextmanager
 def resumed_study(
-    directory: Path, more: float = 0.0, make_workers: MakeWorkers = local_workers
+    directory: Path,
+    more: float = 0.0,
+    make_workers: MakeWorkers = local_workers,
+    more_runs: int = 0,
+    repair: bool = False,
 ) -> Iterator[Study]:
-    """A study that was begun before, as it was; `more` seconds are added to its budget."""
+    """A study that was begun before, as it was; `more` seconds and runs are added to its budget.
+
+    `repair` goes on with what comes before the damage, if its journal is damaged.
+    """
+    if repair and (directory / FILE).is_file():
+        with _locked(directory):
+            repair_journal(directory)
     journal = open_journal(directory, writing=True)
     try:
-        scenario = scenario_of(directory, journal)
-        _check_unspoilt(directory, journal)
-        with _locked(directory), _opened(scenario, directory, journal, make_workers, more) as study:
-            yield study
+        with _locked(directory):
+            add_checksums(journal)
+            journal.store.begin_writing()
+            scenario = scenario_of(directory, journal)
+            _check_unspoilt(directory, journal)
+            added = (more, more_runs)
+            with _opened(scenario, directory, journal, make_workers, added) as study:
+                yield study
     finally:
         journal.close()
 
@@ -98,7 +114,8 @@ def _check_unspoilt(directory: Path, journal: Journal) -> None:
     """Some studies cannot be gone on with: what they recorded would mislead the rest."""
     last = journal.last_progress()
     stop = str(last[1].get("stop")) if last else ""
-    if stop in (StopReason.DEFAULT_CRASHES.value, StopReason.CONTRADICTION.value):
+    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
+    if stop in (reason.value for reason in spoilt):
         assert last is not None
         problem = f"it ended because {stop}: {last[1].get('problem')}"
         raise StudyProblem(directory, problem, "mend that, then begin a new study")
@@ -112,9 +129,9 @@ def run(scenario: Scenario | str | os.PathLike[str], directory: str | os.PathLik
 
 
 def resume(directory: str | os.PathLike[str], more: str | float = 0.0) -> View:
-    """Go on with a study; `more`, such as "2h" or seconds, is added to its budget."""
-    seconds = parse_duration(more, "more") if isinstance(more, str) else float(more)
-    with resumed_study(Path(directory), seconds) as study:
+    """Go on with a study; `more`, such as "2h", "500runs" or seconds, is added to its budget."""
+    seconds, runs = parse_extension(more, "more") if isinstance(more, str) else (float(more), 0)
+    with resumed_study(Path(directory), seconds, more_runs=runs) as study:
         return study.run()
 
 
@@ -141,7 +158,8 @@ def answer_of(directory: Path) -> int:
     if last is None:
         raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
     incumbent = last[1]["incumbent"]
-    assert isinstance(incumbent, dict)
+    if not isinstance(incumbent, dict):
+        raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
     return int(incumbent["index"])
 
 
@@ -162,9 +180,10 @@ def _opened(
     directory: Path,
     journal: Journal,
     make_workers: MakeWorkers,
-    more: float,
+    added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
-    search = scenario.search
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
     with announced_compilation():
         scheduler = Scheduler(
             scenario.configurations,
@@ -175,19 +194,23 @@ def _opened(
             confidence=search.confidence,
             fixed=scenario.space.fixed,
             limit=scenario.space.size,
+            draws=None if is_all else scenario.space.draws,
         )
         compile_kernels()
         events = journal.events()
         unfinished = replay(scheduler, events)
-    told = events.status != ASKED
+    told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(
         charged=float(events.seconds[told].sum()),
         wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
         runs=int(told.sum()),
+        solved=int(solved.sum()),
+        default_solved=int((solved & (events.configuration == 0)).sum()),
     )
-    budget = _budget(scenario, journal, more, spent.runs)
+    budget = _budget(scenario, journal, *added, spent.runs)
     with _logging_to(directory / LOG), _held(directory / FILE, directory):
+        note_session(journal, scenario, version("cunctator"))
         workers = make_workers(scenario, directory)
         try:
             yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
@@ -201,6 +224,8 @@ def _logging_to(path: Path) -> Iterator[None]:
     """Keep what happens, in words, in a file of the study's folder."""
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    # If the disk is full, the journal says so in one line; a lost line of the log is no matter.
+    handler.handleError = lambda record: None  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
         yield
@@ -209,24 +234,32 @@ def _logging_to(path: Path) -> Iterator[None]:
         handler.close()
 
 
-def _budget(scenario: Scenario, journal: Journal, more: float, runs: int) -> Budget:
-    """What the scenario allows, and all that was added since."""
+def _budget(
+    scenario: Scenario, journal: Journal, more: float, more_runs: int, spent: int
+) -> Budget:
+    """What the scenario allows, and all that was added; `more` is added with the next commit."""
     table = scenario.budget
+    seconds, runs = journal.extended()
+    if more_runs and table.runs is None:
+        fix = "this study's budget is a time: give one, e.g. --more 2h"
+        raise InvalidSetting("--more", counted(more_runs, "run"), fix)
     if more:
+        given = f"{more:g}s"
         if table.charged is None and table.wall is None:
-            fix = "this study's budget is a number of runs, which more time does not extend"
-            raise InvalidSetting("--more", f"{more:g}s", fix)
+            fix = "this study's budget is a number of runs: give one, e.g. --more 500runs"
+            raise InvalidSetting("--more", given, fix)
         if not math.isfinite(more):
             raise InvalidSetting("--more", more, "expected a finite time")
-        if table.runs is not None and runs >= table.runs:
-            fix = f"its {table.runs:,} runs are spent; change `runs` in {COPY} of the study"
-            raise InvalidSetting("--more", f"{more:g}s", fix)
-        journal.extend(time.time(), more)
-    more = journal.extended()
+        if table.runs is not None and spent >= table.runs + runs:
+            made = counted(table.runs + runs, "run")
+            fix = f"its budget of {made} is spent: give more of those, e.g. 500runs"
+            raise InvalidSetting("--more", given, fix)
+    if more or more_runs:
+        journal.extend(time.time(), more, more_runs)
     return Budget(
-        charged=math.inf if table.charged is None else table.charged + more,
-        wall=math.inf if table.wall is None else table.wall + more,
-        runs=math.inf if table.runs is None else table.runs,
+        charged=math.inf if table.charged is None else table.charged + seconds + more,
+        wall=math.inf if table.wall is None else table.wall + seconds + more,
+        runs=math.inf if table.runs is None else table.runs + runs + more_runs,
     )
 
 
@@ -252,8 +285,13 @@ def is_driven(directory: Path) -> bool | None:
 def _locked(directory: Path) -> Iterator[None]:
     """Hold the folder; the lock goes with the process that holds it, however that ends."""
     with _held(directory / LOCK, directory) as handle:
-        os.ftruncate(handle, 0)
-        os.write(handle, _name_of(os.getpid()).encode())
+        try:
+            os.ftruncate(handle, 0)
+            os.write(handle, _name_of(os.getpid()).encode())
+        except OSError as error:
+            problem = f"nothing can be written there ({error.strerror})"
+            fix = "make room, then try again: nothing recorded is lost"
+            raise StudyProblem(directory, problem, fix) from None
         try:
             yield
         finally:

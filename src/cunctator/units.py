@@ -1,13 +1,14 @@
 """Times and sizes as people write them; seconds as floats and bytes as integers in code.
 
-Times: `250ms`, `90s`, `15m` or `15min`, `2h`, `3d`. Sizes: `500MB`, `2GB` (powers of ten), `2GiB`
-(of two).
+Times: `250ms`, `90s`, `15m` or `15min`, `2h`, `3d`, and several of these together, the largest unit
+first: `2m30s`, `1h 30m`. Sizes: `500MB`, `2GB` (powers of ten), `2GiB` (of two).
 """
 
 from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 from cunctator.errors import InvalidSetting
 
@@ -22,18 +23,47 @@ BYTES = {
     "GIB": 2**30,
     "TIB": 2**40,
 }
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+PART = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|min|m|s|h|d|)\s*")
+"""A number and its unit; of the longer units first, since others begin like them."""
 
 
 def parse_duration(text: str, setting: str) -> float:
-    """Seconds of a duration such as `90s`, `1.5h` or `30` (seconds)."""
-    match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|s|m|min|h|d|)\s*", text.lower())
+    """Seconds of a duration such as `90s`, `1.5h`, `2m30s` or `30` (seconds)."""
+    parts: list[tuple[str, str]] = []
+    rest = text.lower().strip()
+    while match := PART.match(rest):
+        parts.append((match[1], match[2]))
+        rest = rest[match.end() :]
     try:
-        if match:
-            return float(match[1]) * SECONDS[match[2]]
+        numbers = [float(number) for number, _ in parts]
     except ValueError:
-        pass
-    raise InvalidSetting(setting, text, "expected a time such as 250ms, 90s, 15m, 2h or 3d")
+        numbers = []
+    if rest or not numbers:
+        expected = "expected a time such as 250ms, 90s, 2m30s, 15m, 2h or 3d"
+        raise InvalidSetting(setting, text, expected)
+    if len(parts) == 1:
+        return numbers[0] * SECONDS[parts[0][1] or "s"]
+    for number, unit in parts:
+        if not unit:
+            expected = f"expected a time such as 2m30s: {number} has no unit"
+            raise InvalidSetting(setting, text, expected)
+    units = [SECONDS[unit] for _, unit in parts]
+    if any(next_one >= one for one, next_one in pairwise(units)):
+        expected = "expected a time such as 1d12h30m: the largest unit first, each once"
+        raise InvalidSetting(setting, text, expected)
+    return sum(number * unit for number, unit in zip(numbers, units, strict=True))
+
+
+def parse_extension(text: str, setting: str) -> tuple[float, int]:
+    """Seconds and runs of what is added to a budget: a time such as `2h`, or `500runs`."""
+    if match := re.fullmatch(r"\s*([0-9]{1,18})\s*runs?\s*", text.lower()):
+        return 0.0, int(match[1])
+    try:
+        return parse_duration(text, setting), 0
+    except InvalidSetting:
+        expected = "expected a time such as 90s, 15m, 2h or 3d, or runs such as 500runs"
+        raise InvalidSetting(setting, text, expected) from None
 
 
 def format_duration(seconds: float) -> str:

@@ -24,8 +24,9 @@ from cunctator.errors import InvalidScenario, InvalidSetting
 from cunctator.instances import Instances
 from cunctator.records import Status
 from cunctator.scenario import Scenario
+from cunctator.statement import rounded
 from cunctator.target.answers import Answers
-from cunctator.units import finite_or_none, format_duration
+from cunctator.units import counted, finite_or_none, format_duration
 from cunctator.workers import Execution, LocalWorkers, Report, Workers
 
 RESAMPLES = 10_000
@@ -34,6 +35,10 @@ PAIRS = 100
 
 FEWEST_PAIRS = 2
 """Fewer are not worth a report, if it is interrupted."""
+
+AT_LEAST, AT_MOST, NO_BOUND = "at least", "at most", "no bound"
+"""What the ratio of the means is of the speed-up, if runs of the default, of the answer or of both
+were cut off."""
 
 Progress = Callable[[int, int], None]
 
@@ -50,13 +55,23 @@ class Validation:
     capped: tuple[int, int]
     crashed: tuple[int, int]
     confidence: float
+    cutoff: float
+    """Runs that were cut off count as this, which is less than they would have taken."""
     interrupted: bool = False
     """Whether it ended early. Runs under way then are left out, and long ones likelier to be so."""
 
     @property
     def speed_up(self) -> float:
-        """Mean of the default over mean of the answer."""
+        """Mean of the default over mean of the answer, runs counted up to the cutoff."""
         return _ratio(self.default.mean(), self.answer.mean())
+
+    @property
+    def bound(self) -> str:
+        """What that is of the speed-up without a cutoff; "" if no run was cut off: that itself."""
+        default, answer = self.capped
+        if default and answer:
+            return NO_BOUND
+        return AT_LEAST if default else AT_MOST if answer else ""
 
     @cached_property
     def instances(self) -> int:
@@ -65,8 +80,11 @@ class Validation:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """Of the speed-up, at the given confidence: percentiles over resampled instances."""
-        if any(self.crashed) or self.instances < 2:
+        """Of the speed-up, at the given confidence: percentiles over resampled instances.
+
+        What is cut off leaves it open above, below, or both.
+        """
+        if any(self.crashed) or self.instances < 2 or self.bound == NO_BOUND:
             return 0.0, math.inf
         _, group = np.unique([instance for instance, _ in self.pairs], return_inverse=True)
         default, answer = np.bincount(group, self.default), np.bincount(group, self.answer)
@@ -75,7 +93,10 @@ class Validation:
         ratios = default[rows].sum(axis=1) / answer[rows].sum(axis=1)
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(ratios, [tail, 1 - tail])
-        return float(low), float(high)
+        return (
+            0.0 if self.bound == AT_MOST else float(low),
+            math.inf if self.bound == AT_LEAST else float(high),
+        )
 
     def as_data(self) -> dict[str, object]:
         """Plain data, for JSON."""
@@ -85,10 +106,12 @@ class Validation:
             "pairs": [{"instance": instance, "seed": seed} for instance, seed in self.pairs],
             "instances": self.instances,
             "speed_up": finite_or_none(self.speed_up),
+            "bound": self.bound or None,
             "interval": [low, finite_or_none(high)],
             "confidence": self.confidence,
             "default": [finite_or_none(seconds) for seconds in self.default.tolist()],
             "answer": [finite_or_none(seconds) for seconds in self.answer.tolist()],
+            "cutoff": self.cutoff,
             "capped": list(self.capped),
             "crashed": list(self.crashed),
             "interrupted": self.interrupted,
@@ -188,6 +211,7 @@ def _summed_up(
         capped=_count(sides, Status.CAPPED),
         crashed=_count(sides, Status.CRASHED),
         confidence=confidence,
+        cutoff=cap,
         interrupted=interrupted,
     )
 
@@ -206,33 +230,54 @@ def _seconds(report: Report, cap: float) -> float:
 def validation_table(validation: Validation) -> RenderableType:
     """Both side by side, and a sentence."""
     runs, instances = validation.default.size, validation.instances
-    title = f"On {instances:,} test instance{'s' if instances != 1 else ''}"
-    grid = Grid(title=title if runs == instances else f"{title}, {runs:,} runs each")
+    title = f"On {counted(instances, 'test instance')}"
+    grid = Grid(title=title if runs == instances else f"{title}, {counted(runs, 'run')} each")
     grid.add_column("")
     for heading in ("mean", "median", "longest", "cut off", "crashed"):
         grid.add_column(heading, justify="right")
     names = ("default", f"configuration {validation.configuration}")
     sides = (validation.default, validation.answer)
     for place, (name, runtimes) in enumerate(zip(names, sides, strict=True)):
+        capped, median = validation.capped[place] > 0, float(np.median(runtimes))
         grid.add_row(
             name,
-            _words(float(runtimes.mean())),
-            _words(float(np.median(runtimes))),
-            _words(float(runtimes.max())),
+            _words(float(runtimes.mean()), capped),
+            _words(median, capped and median >= validation.cutoff),
+            _words(float(runtimes.max()), capped),
             str(validation.capped[place]),
             str(validation.crashed[place]),
         )
+    return Group(grid, Text(_sentence(validation)))
+
+
+def _sentence(validation: Validation) -> str:
+    if any(validation.crashed):
+        return "Runs crashed, so there is no speed-up to speak of."
+    ratio, bound = f"{validation.speed_up:.3g}", validation.bound
+    cutoff = format_duration(validation.cutoff)
+    if bound == NO_BOUND:
+        return (
+            f"Runs of both were cut off: counted up to {cutoff}, the default takes {ratio} times as"
+            " long, which bounds the speed-up in neither direction. Give a longer cutoff."
+        )
+    if bound == AT_LEAST:
+        ratio = rounded(validation.speed_up, math.floor)
+    elif bound == AT_MOST:
+        ratio = rounded(validation.speed_up, math.ceil)
+    sentence = f"Speed-up {bound} {ratio}" if bound else f"Speed-up {ratio}"
+    if bound:
+        whose = "the default" if bound == AT_LEAST else "the answer"
+        sentence += f", as runs of {whose} were cut off"
     low, high = validation.interval
-    sentence = "Runs crashed, so there is no speed-up to speak of."
-    if not any(validation.crashed):
-        sentence = f"Speed-up {validation.speed_up:.3g}"
-        if validation.instances > 1:
-            sentence += (
-                f": between {low:.3g} and {high:.3g} with {100 * validation.confidence:.6g}%"
-                " confidence, by resampling instances"
-            )
-        sentence += _verdict(low, high)
-    return Group(grid, Text(sentence))
+    if validation.instances > 1:
+        words = f"between {low:.3g} and {high:.3g}"
+        if bound == AT_LEAST:
+            words = f"at least {rounded(low, math.floor)}"
+        elif bound == AT_MOST:
+            words = f"at most {rounded(high, math.ceil)}"
+        percent = f"{100 * validation.confidence:.6g}%"
+        sentence += f": {words} with {percent} confidence, by resampling instances"
+    return sentence + _verdict(low, high)
 
 
 def _verdict(low: float, high: float) -> str:
@@ -241,8 +286,9 @@ def _verdict(low: float, high: float) -> str:
     return ": it is slower." if high < 1 else ". That does not show which is faster."
 
 
-def _words(seconds: float) -> str:
-    return "never" if math.isinf(seconds) else format_duration(seconds)
+def _words(seconds: float, is_least: bool) -> str:
+    words = "never" if math.isinf(seconds) else format_duration(seconds)
+    return f"at least {words}" if is_least and math.isfinite(seconds) else words
 
 
 def _ratio(above: float, below: float) -> float:

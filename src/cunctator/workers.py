@@ -29,6 +29,7 @@ from cunctator.scenario import Scenario
 from cunctator.target.command import Command
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost
+from cunctator.target.verdict import is_starved
 
 IDLE_FACTOR, IDLE_EXTRA = 10.0, 1.0
 """With the objective cpu, a run may be idle for so many times its cap on the clock, and a little
@@ -217,18 +218,21 @@ class LocalWorkers:
         answer = verdict.answer if status is Status.SOLVED else None
         details = _details(total, answer, verdict.reported, verdict.problem)
         warning = verdict.warning or (KILLED if len(tries) > 1 else "")
+        if self._scenario.search.objective == "cpu":
+            warning = total.doubt or warning
         return Report(
             status, seconds, details, warning, verdict.abort, verdict.output, verdict.measures
         )
 
 
 def _tries(supervisor: Supervisor, request: Request) -> list[Measurement]:
-    """Make a run, again if it or its supervisor is killed; all that was measured.
+    """Make a run, again if it or its supervisor is killed, or starved; all that was measured.
 
     What a lost run has used is not known: time on the clock stands for it. If a supervisor has
     never answered anything, the machine is to blame, and SupervisorLost is raised.
     """
     tries: list[Measurement] = []
+    starved = 0
     while len(tries) < TRIES:
         begun = time.monotonic()
         try:
@@ -240,7 +244,10 @@ def _tries(supervisor: Supervisor, request: Request) -> list[Measurement]:
             made = Measurement(Ending.LOST, cpu=min(took, request.cap), wall=took, problem=LOST)
         tries.append(made)
         is_killed = made.ending is Ending.EXITED and made.signal == signal.SIGKILL
-        if not is_killed and made.ending is not Ending.LOST:
+        if is_starved(made, request.cap) and starved + 1 < TRIES:
+            starved += 1
+            tries.pop()  # it is no fault of the target, and says nothing
+        elif not is_killed and made.ending is not Ending.LOST:
             break
     return tries
 

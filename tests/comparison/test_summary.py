@@ -79,7 +79,7 @@ def test_words_by_hand():
     )
     assert said[2] == (
         "LeapsAndBounds (best of 3: epsilon 0.9, delta 0.1): first answer after 50 s,"
-        " within 5% from 50 s on, 8.3 times SPC's time."
+        " within 5% from 50 s on, 8.3 times as late as SPC."
     )
     rows = markdown_table(comparison_of(RECORDS)).splitlines()
     assert rows[2] == "| SPC | - | 1 s | 6 s | 8 s | 25 s | 3 of 3 |"
@@ -124,9 +124,34 @@ def test_methods_without_a_grid_have_a_line_for_each_of_their_settings():
     assert settings == ["profile tight", "profile paper", "eta 3", ""]
     said = sentences(comparison)
     assert said[1].startswith("SPC (profile tight) has an answer after 4 s")
-    assert said[2].endswith("within 5% from 40 s on, 10 times SPC (profile tight)'s time.")
-    assert said[3].endswith("within 5% from 1 s on, 1/4 of SPC (profile tight)'s time.")
-    assert said[4].endswith("within 5% from 4.04 s on, SPC (profile tight)'s time.")
+    assert said[2].endswith("within 5% from 40 s on, 10 times as late as SPC (profile tight).")
+    ours = "SPC (profile tight)"
+    assert said[3].endswith(f"within 5% from 1 s on, sooner than {ours}, in 1/4 of its time.")
+    assert said[4].endswith(f"within 5% from 4.04 s on, a little later than {ours}.")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "words"),
+    [
+        (4.0, 40.0, "from 40 s on, 10 times as late as SPC"),
+        (4.0, 4.04, "from 4.04 s on, a little later than SPC"),
+        (4.0, 4.0, "from 4 s on, as soon as SPC"),
+        (4.04, 4.0, "from 4 s on, a little sooner than SPC"),  # it was called SPC's time
+        (4.0, 1.0, "from 1 s on, sooner than SPC, in 1/4 of its time"),
+        (4000.0, 1.0, "from 1 s on, sooner than SPC, in 1/4,000 of its time"),
+        (None, 1.0, "from 1 s on, as SPC never is"),
+        (4.0, None, "not within 5% at the end"),
+        (None, None, "not within 5% at the end"),
+    ],
+)
+def test_sooner_later_and_never(ours, theirs, words):
+    """Configuration 1 is the best one, and 0 is far from it."""
+    records = [
+        record(method, [[1.0, 0]] if time is None else [[time, 1]], 5000.0)
+        for method, time in (("spc", ours), ("uniform", theirs))
+    ]
+    said = sentences(comparison_of(records))[-1]
+    assert said.endswith(f"{words}."), said
 
 
 def test_names_are_no_part_of_the_page(tmp_path):
@@ -141,7 +166,10 @@ def test_a_best_mean_of_zero():
     table = make_table(np.repeat(means[:, None], 3, axis=1), cutoff=10.0)
     records = [record("spc", [[0.0, 0]], 1.0), record("sh", [[2.0, 0]], 3.0)]
     said = sentences(Comparison(table, Conditions(0.1, 10.0, None, 100.0, True), records))
-    assert said[-1] == "Successive halving: first answer after 2 s, within 5% from 2 s on."
+    assert (
+        said[-1]
+        == "Successive halving: first answer after 2 s, within 5% from 2 s on, later than SPC."
+    )
 
 
 def test_files(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cunctator.core.certificate import certify
 from cunctator.core.ladder import (
     RUNS_PER_DOUBLING,
     SAFE_SHARE,
@@ -18,13 +19,21 @@ from cunctator.core.ladder import (
     pool_sizes,
 )
 from cunctator.core.replay import ASKED, Events, replay
-from cunctator.core.scheduler import STATUS_CODE, Scheduler, rekey_all
+from cunctator.core.scheduler import (
+    STATUS_CODE,
+    Scheduler,
+    begin_flight,
+    finish_flight,
+    rekey_all,
+)
 from cunctator.core.state import TURNS, with_more_configurations
+from cunctator.core.tester import SOLVED
 from cunctator.core.tournament import new_tournament, set_key, winner_between
 from cunctator.core.turns import pool_time
 from cunctator.errors import InvalidSetting
-from cunctator.records import Outcome, Status
+from cunctator.records import Outcome, Status, StopReason
 from cunctator.simulation import Simulation
+from cunctator.statement import headline
 from cunctator.target.table import make_table
 
 FIRST_CAP, CUTOFF = 0.01, 5.0
@@ -198,6 +207,47 @@ def test_gamma():
     # Against a larger pool no more is certified than against a smaller one.
     epsilons = [certificate.epsilon_at(0.3, gamma) for gamma in gammas]
     assert epsilons == sorted(epsilons)
+
+
+def test_a_fixed_pool_of_draws_is_not_the_space():
+    """Its certificate is about those looked at, and its gamma is what so many draws earn."""
+    whole = Scheduler(4, None, first_cap=FIRST_CAP, cutoff=CUTOFF)
+    drawn = Scheduler(4, None, first_cap=FIRST_CAP, cutoff=CUTOFF, draws=lambda size: size - 1)
+    for scheduler in (whole, drawn):
+        conduct(scheduler, 3000)
+    assert whole.state.testers["started"].tolist() == drawn.state.testers["started"].tolist()
+    certificate = drawn.certificate()
+    assert whole.certificate().gamma == 0 and whole.certificate().looked_at is None
+    assert certificate.looked_at == 4 and certificate.confidence == pytest.approx(0.95)
+    assert (1 - certificate.gamma) ** 3 == pytest.approx(0.1 * 0.05)
+    assert not certificate.optimal and not certificate.pools
+    assert "no other of the 4 configurations looked at is" in headline(certificate)
+    # Part of the error is for what the draws miss, so no more is certified than of a whole space.
+    assert whole.certificate().epsilon_at(0.3) <= certificate.epsilon_at(0.3) < math.inf
+
+
+def test_a_fixed_pool_that_is_known_exactly_is_not_called_optimal():
+    scheduler = Scheduler(2, 3, first_cap=1.0, cutoff=9.0, draws=lambda size: size - 1)
+    while (run := scheduler.ask()) is not None:
+        scheduler.tell(run, Outcome(Status.SOLVED, 1.5 + run.configuration))
+    assert scheduler.stop is StopReason.BEST_OF_POOL
+    certificate = scheduler.certificate()
+    assert not certificate.optimal and "of the 2 configurations looked at" in headline(certificate)
+
+
+def test_optimal_is_against_all_pools():
+    """The best of the smallest pool is not the best of all."""
+    runtimes = np.full((12, 4), 3.0)
+    runtimes[0], runtimes[9] = 2.0, 1.0
+    simulation = Simulation(make_table(runtimes, cutoff=9.0), first_cap=0.5, ladder=True)
+    while simulation.stop is None:
+        simulation.advance()
+    state, draws = simulation.state, lambda size: size - 1
+    while not (state.testers["completed"] == 4).all():  # run everything to its end
+        index = int(np.flatnonzero(state.testers["completed"] < 4)[0])
+        begin_flight(state, index, 0)
+        finish_flight(state, 0, SOLVED, float(runtimes[index, 0]))
+    assert certify(state, 9, draws).optimal and not certify(state, 0, draws).optimal
 
 
 def test_other_profiles_need_a_number():

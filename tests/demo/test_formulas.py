@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 
@@ -9,7 +10,9 @@ import pytest
 from cunctator.demo import circuits, combinatorial
 from cunctator.demo.clauses import Formula, at_most_one, parity_clauses
 from cunctator.demo.formulas import FAMILIES, make_formula, write_formulas
+from cunctator.demo.real import demo_scenario
 from cunctator.errors import InvalidSetting
+from optional import need
 
 
 def parse(text: str) -> tuple[int, list[list[int]]]:
@@ -164,6 +167,11 @@ def clasp(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_clasp_says_what_is_wrong_by_its_exit_code(tmp_path):
-    pytest.importorskip("clingo")
+    need("clingo")
     done = clasp("--no-such-option", str(tmp_path / "none.cnf"))
     assert done.returncode not in (0, 10, 20, 30) and "no-such-option" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("minisat") is None, reason="install minisat (Debian: minisat)")
+def test_the_demonstration_has_as_many_slots_as_asked_for(tmp_path):
+    assert demo_scenario("minisat", 0, 5.0, tmp_path, workers=3).search.workers == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -48,6 +49,21 @@ def test_simulate(table, tmp_path):
     assert data["best"][0]["exact"] and data["best"][0]["mean"] == data["best"][0]["lower"]
     assert data["charged"] > data["charged_resumed"] > 0
     assert data["steps"] > 400 and data["scheduler_seconds"] > 0
+
+
+def test_json_on_standard_output_is_alone_there(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = cunctator("simulate", table, "--first-cap", "10ms", "--cutoff", "1m", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["incumbent"]["name"] == "fast [b]"
+    assert "proved optimal on this instance set" in done.stderr  # people still see it
+    assert not (tmp_path / "-").exists()
+    done = cunctator("demo", "--solver", "made-up", "--json", "-")
+    assert done.returncode == 0 and json.loads(done.stdout)["configurations"] == 200
+    done = cunctator("compare", table, "--methods", "uniform", "--seeds", 1, "--formats", "none",
+                     "--cutoff", "1m", "--json", "-")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) and "Everything is in" in done.stderr
 
 
 def test_names_cannot_command_the_terminal(tmp_path):
@@ -106,6 +122,10 @@ def test_bad_input(table, tmp_path):
     refused("simulate", ragged, words=["ragged.csv", "line 2"])
 
 
+def test_a_demonstration_without_runs_has_no_workers():
+    refused("demo", "--solver", "made-up", "--workers", 2, words=["--workers", "leave it out"])
+
+
 def test_a_hostile_pickle_is_refused(tmp_path):
     class Attack:
         def __reduce__(self):
@@ -145,6 +165,16 @@ def test_the_json_is_there_whatever_becomes_of_the_printing(table, tmp_path):
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert json.loads(report.read_text())["incumbent"]["index"] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json"]
+
+
+def test_a_reader_that_has_had_enough(table, tmp_path):
+    report = tmp_path / "result.json"
+    words = [*COMMAND, "simulate", str(table), "--json", str(report)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert b"print" not in process.stderr.read() and process.wait() == 0
+    assert json.loads(report.read_text())["incumbent"]["index"] == 0
+    process.stderr.close()
 
 
 def test_certificate_and_target(table, tmp_path):
@@ -196,3 +226,19 @@ def test_the_first_compilation_announces_itself(tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("limit", [512 * 2**20, 10**9])
+def test_too_little_memory_is_said_before_a_library_hangs(limit):
+    """As `ulimit -v` would limit it."""
+    done = subprocess.run(
+        [*COMMAND, "simulate", "minisat"],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 2 and not done.stdout
+    (line,) = done.stderr.splitlines()
+    assert "(ulimit -v); at least 1.5 GB are needed: raise the limit" in line

@@ -50,6 +50,7 @@ LONGEST_WAIT = 3.0
 
 def events_of(study):
     journal = open_journal(study, writing=False)
+    journal.check()
     events = journal.events()
     journal.close()
     return events

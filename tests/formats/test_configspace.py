@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 from cunctator.errors import CunctatorError, InvalidScenario, MissingExtra
 from cunctator.formats.configspace import read_configspace
 from cunctator.formats.imported import ImportedSpace
+from cunctator.formats.importing import CONFIGSPACE, import_file, summary, text_of_import
 from cunctator.formats.smac_scenario import read_smac_scenario
 from cunctator.parameters import Value
+from cunctator.scenario import load_scenario
 from cunctator.space import Space
+from cunctator.trial import check_scenario
+from optional import need
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +32,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(scope="session")
 def library() -> Any:
-    return pytest.importorskip("ConfigSpace")
+    return need("ConfigSpace")
 
 
 def save(folder: Path, data: Any, name: str = "space.json") -> Path:
@@ -64,6 +68,34 @@ def ordinal(name: str, *sequence: Any, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("library")
+def test_what_is_never_active_is_left_out(tmp_path: Path) -> None:
+    def when(child: str, parent: str, value: Any) -> dict[str, Any]:
+        return {"type": "EQ", "child": child, "parent": parent, "value": value}
+
+    both = [when("lost", "mode", "a"), when("lost", "mode", "b")]
+    data = {
+        "hyperparameters": [
+            categorical("mode", "a", "b"),
+            categorical("lost", 1, 2),
+            integer("child", 1, 9),
+        ],
+        "conditions": [
+            {"type": "AND", "child": "lost", "conditions": both},
+            when("child", "lost", 1),
+        ],
+        "forbiddens": [clause("EQUALS", "child", 3)],
+    }
+    found = read_configspace(save(tmp_path, data))
+    assert [parameter.name for parameter in found.parameters] == ["mode"]
+    assert found.left_out == {"lost", "child"} and found.forbidden == ()
+    assert found.warnings == (
+        "lost is never active and is left out: its condition never holds",
+        "child is never active and is left out: its condition never holds",
+        "forbidden clauses about what is never active are left out",
+    )
+
+
+@pytest.mark.usefixtures("library")
 def test_kinds_of_parameters(tmp_path: Path) -> None:
     found = read_configspace(
         save(
@@ -82,7 +114,8 @@ def test_kinds_of_parameters(tmp_path: Path) -> None:
     )
     by_name = {parameter.name: parameter for parameter in found.parameters}
     assert list(by_name) == ["flag", "some:name", "size", "count", "rate", "fixed"]
-    assert (by_name["flag"].values, by_name["flag"].default) == (("True", "False"), "False")
+    assert by_name["flag"].values == (True, False) and by_name["flag"].default is False
+    assert all(isinstance(value, bool) for value in by_name["flag"].values)
     assert by_name["some:name"].values == ("a", 1, 2.5, "None")
     assert (by_name["size"].kind, by_name["size"].default) == ("ordinal", "large")
     count, rate = by_name["count"], by_name["rate"]
@@ -95,7 +128,64 @@ def test_kinds_of_parameters(tmp_path: Path) -> None:
     )
     assert (rate.kind, rate.low, rate.high, rate.log, rate.default) == ("real", 0, 1, False, 0.5)
     assert (by_name["fixed"].kind, by_name["fixed"].values) == ("categorical", (3,))
-    assert found.warnings == () and found.has_defaults and found.formats == {}
+    assert found.warnings == ("some:name: its value None is the text 'None' here",)
+    assert found.has_defaults and found.formats == {}
+
+
+FUNCTION = """
+def target(configuration, instance, seed, cap):
+    flag = configuration["flag"]
+    assert flag is True or flag is False, repr(flag)
+    assert type(configuration["mixed"]) in (str, int, float, bool), repr(configuration)
+    assert ("child" in configuration) == flag
+"""
+REST = """
+[target]
+function = "flags:target"
+[instances]
+names = ["a"]
+[search]
+cutoff = "10s"
+[budget]
+runs = 5
+"""
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("name", ["space.json", "space.yaml"])
+def test_truth_values_reach_a_function_as_such(tmp_path: Path, name: str) -> None:
+    """From the file through the scenario to the function, and to a command as words."""
+    data = {
+        "hyperparameters": [
+            categorical("flag", True, False, default_value=True),
+            categorical("mixed", True, "auto", 3, 2.5, default_value=3),
+            integer("child", 1, 9),
+        ],
+        "conditions": [{"type": "EQ", "child": "child", "parent": "flag", "value": True}],
+        "forbiddens": [
+            {
+                "type": "AND",
+                "clauses": [clause("EQUALS", "flag", False), clause("EQUALS", "mixed", True)],
+            }
+        ],
+    }
+    path = save(tmp_path, json.dumps(data), name)
+    imported = import_file(path)
+    text = text_of_import(imported, path, CONFIGSPACE)
+    assert "values = [true, false]" in text and 'values = [true, "auto", 3, 2.5]' in text
+    assert any(
+        "a Python function gets True and False" in said for said in summary(imported, CONFIGSPACE)
+    )
+    (tmp_path / "flags.py").write_text(FUNCTION)
+    place = tmp_path / "scenario.toml"
+    place.write_text(text + REST)
+    scenario = load_scenario(place)
+    found = [scenario.space.configuration(number) for number in range(12)]
+    assert {one["flag"] for one in found} == {True, False}
+    assert all(("child" in one) == one["flag"] for one in found)
+    assert not any(one["mixed"] is True and one["flag"] is False for one in found)
+    trials = check_scenario(scenario)
+    assert all(trial.is_good for trial in trials), trials
 
 
 PARENTS = [
@@ -336,6 +426,7 @@ def spaces(draw: st.DrawFn) -> dict[str, Any]:
             st.sampled_from(
                 [
                     categorical(name, "a", "b", "c"),
+                    categorical(name, True, False),
                     ordinal(name, 3, 1, 2),
                     integer(name, 0, 3, default_value=1),
                     integer(name, 1, 1000, log=True),

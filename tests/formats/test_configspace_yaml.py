@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from cunctator.errors import InvalidScenario
-from cunctator.formats.configspace import DEEPEST, MOST_ITEMS, read_configspace
+from cunctator.formats.configspace import read_configspace
+from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS
+from optional import need
 
-library = pytest.importorskip("ConfigSpace")
+library = need("ConfigSpace")
 
 
 def save(folder: Path, text: str) -> Path:

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from fuzz import OWN, fuzz, outcome, put_out
 
+from cunctator.formats.configspace import CONFIGSPACE_ENDINGS
+from optional import need
+
 SECONDS = 15
 
 
@@ -21,5 +24,7 @@ def test_damaged_files_are_imported_or_refused(seed: int, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", OWN)
 def test_undamaged_ones_are_imported(name: str, tmp_path: Path) -> None:
+    if name.endswith(CONFIGSPACE_ENDINGS):
+        need("ConfigSpace")
     put_out(tmp_path)
     assert outcome(tmp_path / name, tmp_path.parent) == "imported"

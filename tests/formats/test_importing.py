@@ -216,7 +216,7 @@ def test_import_into_a_folder_that_is_not_there(tmp_path: Path) -> None:
     done = run(path, "--out", tmp_path / "nowhere" / "out.toml")
     assert done.exit_code == 2 and "cannot write" in done.stderr
     assert run(tmp_path / "lost.txt", "--out", tmp_path / "o.toml").exit_code == 2
-    assert run(tmp_path, "--out", tmp_path / "o.toml").exit_code == 2
+    assert run(tmp_path / "none", "--out", tmp_path / "o.toml").exit_code == 2
 
 
 def test_paths_follow_the_scenario_to_another_folder(tmp_path: Path) -> None:

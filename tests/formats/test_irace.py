@@ -143,6 +143,41 @@ def test_values_of_categorical_parameters_are_texts(
 # Sections and defaults
 
 
+NEVER = """
+mode  "--mode="  c (a, b, c)
+size  "--size="  i (1, 9)
+lost  "--lost="  r (0, 1)     | mode == "a" & mode != "a"
+rare  "--rare="  i (1, size)  | size > 4 & size < 5
+child "--child=" c (x, y)     | lost > 0.5
+least "--least=" i (rare, 20)
+most  "--most="  c (x, y)     | lost > 0.5 | size > 3
+nots  "--nots="  c (x, y)     | !(mode == "b" & lost > 0.5)
+[forbidden]
+lost < 0.2 & mode == "b"
+(child == "x") | size == 7
+"""
+
+
+def test_what_is_never_active_is_left_out(tmp_path: Path) -> None:
+    imported = read(tmp_path, NEVER)
+    assert imported.left_out == {"lost", "rare", "child", "least"}
+    assert [parameter.name for parameter in imported.parameters] == ["mode", "size", "most", "nots"]
+    assert imported.formats.keys() == {"mode", "size", "most", "nots"}
+    assert len(imported.forbidden) == 1
+    told = "\n".join(imported.warnings)
+    for line, name in ((4, "lost"), (5, "rare"), (6, "child"), (7, "least")):
+        assert f"parameters.txt, line {line}: {name} is never active and is left out" in told
+    assert "parameters.txt, line 11: it never applies, and is left out" in told
+    for configuration in all_of(imported):
+        size, mode = configuration["size"], configuration["mode"]
+        assert size != 7 and ("most" in configuration) == (int(size) > 3)
+        assert ("nots" in configuration) == (mode != "b")  # in R, FALSE & NA is FALSE
+    path = write(tmp_path, "mode size lost most nots\na 5 NA x y\n", "configurations.txt")
+    assert read_irace_configurations(path, imported) == [
+        {"mode": "a", "size": 5, "most": "x", "nots": "y"}
+    ]
+
+
 @pytest.mark.parametrize(
     "sections",
     [

@@ -203,7 +203,7 @@ def test_what_is_not_there_is_a_warning(tmp_path: Path) -> None:
         ("../train/one.cnf\n", "", {"list": ["train/one.cnf"]}, ""),
         ("train/one.cnf\n", ".", {"file": "list.txt"}, ""),
         ("# two\n100 # seed\n\n  200\n", "", {"names": ["100", "200"]}, ""),
-        ("1\n2\n1\n", "", {"names": ["1", "2"]}, "1 lines are repeated"),
+        ("1\n2\n1\n", "", {"names": ["1", "2"]}, "1 line is repeated"),
         ("100 --size 3\n", "", {"names": ["100 --size 3"]}, "one argument"),
         ("one.cnf -t 1\n", "train", {"names": ["{folder}/train/one.cnf -t 1"]}, "one argument"),
     ],

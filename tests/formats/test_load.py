@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import os
 import pickle
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from cunctator.errors import InvalidTable, MissingExtra
 from cunctator.formats.load import load_table
+from optional import need
 
 RUNTIMES = np.array([[1.0, 2.5, 3.0], [4.0, 0.5, 6.25]])
 
@@ -138,8 +140,8 @@ def test_csv_not_text(tmp_path):
 
 
 def test_parquet(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
+    pyarrow = need("pyarrow")
+    need("pyarrow.parquet")
 
     path = tmp_path / "t.parquet"
     columns = {"configuration": ["a", "b"], "x": RUNTIMES[:, 0], "y": RUNTIMES[:, 1], "z": [3, 6]}
@@ -273,6 +275,12 @@ def test_csv_heading_or_typing_error(tmp_path):
         "date: 2001-99-99", "a: !!int abc", "a: !!float abc", "[" * 5000,
         "algorithm_cutoff_time: 1" + "0" * 400 + "\nperformance_type: runtime\n"
         "performance_measures: runtime",
+        "algorithm_cutoff_time: 0x" + "f" * 5000 + "\nperformance_type: runtime\n"
+        "performance_measures: runtime",
+        "a: &a [x, x]\n" + "".join(
+            f"{b}: &{b} [{', '.join([f'*{a}'] * 8)}]\n"
+            for a, b in itertools.pairwise("abcdefghijk")
+        ) + "performance_type: *k",
     ],
 )  # fmt: skip
 def test_aslib_strange_yaml(scenario, text):

@@ -33,6 +33,58 @@ def one(folder: Path, text: str, name: str = "x") -> Parameter:
     return next(p for p in read(folder, text).parameters if p.name == name)
 
 
+# What is never active is left out
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("x | c in {}", 6, "it never holds: '' is not a value of 'c'"),
+        ("x | c in {z}", 6, "it never holds: 'z' is not a value of 'c'"),
+        ("x | c == z && i > 1", 6, "it never holds"),
+        ("x | i > 10", 6, "it never holds"),
+        ("x | i > 4 && i < 5", 6, "it never holds"),
+        ("x | r < 0", 6, "it never holds"),
+        ("x | o < lo", 6, "it never holds"),
+        ("x | o > high", 6, "it never holds: 'high' is not a value of 'o'"),
+        ("x | c in {a}\n#\nx | c in {b}", 8, "it never holds together with the other conditions"),
+        ("x | i in {1,2}\nx | i > 2", 7, "it never holds together with the other conditions"),
+        ("x | c == a || c == b\nx | c == c", 7, "its condition never holds"),
+        ("y {1}[1]\ny | c in {b}\nx | y in {1}\nx | c in {a}", 9, "no value of c fits all"),
+    ],
+)
+def test_never_active_and_left_out(tmp_path, text, line, words):
+    imported = read(tmp_path, PARENTS + text)
+    assert "x" not in {parameter.name for parameter in imported.parameters}
+    assert imported.left_out == {"x"} and len(imported.warnings) == 1
+    said = imported.warnings[0]
+    assert said.startswith(f"params.pcs, line {line}: ") and words in said
+    assert said.endswith("x is never active and is left out")
+
+
+def test_what_depends_on_it_is_left_out_too(tmp_path):
+    text = PARENTS + (
+        "x | c in {a}\nx | c in {b}\nchild {1,2}[1]\ngrandchild [1,9][3]i\n"
+        "grandchild | child in {1}\nchild | x in {on}\nother {1,2}[1]\n"
+        "other | x == on || c == b\n{x=on, c=b}\n{x == on || i > 8}\n{c=c, i=2}\n"
+    )
+    imported = read(tmp_path, text)
+    assert imported.left_out == {"x", "child", "grandchild"}
+    names = [parameter.name for parameter in imported.parameters]
+    assert names[-1] == "other" and not imported.left_out & set(names)
+    assert [text_of_expression(rule) for rule in imported.forbidden] == [
+        "i > 8",
+        'c == "c" and i == 2',
+    ]
+    told = " ".join(imported.warnings)
+    assert "line 11" in told and "child is never active" in told
+    assert "line 14: '{x=on, c=b}': it never applies" in told
+    space = space_of(imported)
+    for number in range(50):
+        configuration = space.configuration(number)
+        assert ("other" in configuration) == (configuration["c"] == "b")
+
+
 # Real files
 
 

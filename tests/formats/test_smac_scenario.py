@@ -280,7 +280,7 @@ def test_a_scenario_behind_a_link(folder: Path, tmp_path: Path) -> None:
         ('"1","a.cnf","x, y"\n"2","b.cnf",""', ["a.cnf", "b.cnf"], "'x, y', are not used"),
         ('"c d.cnf"\n', ["c d.cnf"], ""),
         ("c d.cnf\na.cnf\n", ["c d.cnf", "a.cnf"], ""),
-        ("1 a.cnf\n2 a.cnf\n", ["a.cnf"], "1 lines are repeated"),
+        ("1 a.cnf\n2 a.cnf\n", ["a.cnf"], "1 line is repeated"),
         ("a.cnf\nlost.cnf\n", ["a.cnf", "lost.cnf"], "1 of 2 instances are missing"),
     ],
 )

@@ -6,6 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+
+from optional import need
+
+need("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -359,12 +363,63 @@ def test_names_without_what_they_have_in_common():
 
 def test_lines_of_variation_that_coincide_are_all_to_be_seen():
     comparison = comparison_of([record("spc")])
-    lines = variation_figure(comparison.table, comparison.conditions).axes[0].lines
+    figure = variation_figure(comparison.table, comparison.conditions)
+    lines = figure.axes[0].lines
     for below, above in itertools.pairwise(lines):
         np.testing.assert_allclose(below.get_ydata(), above.get_ydata())
-        assert below.get_linewidth() > 1.5 * above.get_linewidth()
         assert sum(to_rgb(below.get_color())) > sum(to_rgb(above.get_color())), "paler"
         assert below.get_zorder() <= above.get_zorder()
+    assert len({line.get_linewidth() for line in lines}) == 1, "a width says nothing"
+    figure.legends[0].remove()  # only lines are looked for
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[:, :, :3]
+    for line in lines:
+        colour = np.round(255 * np.array(to_rgb(line.get_color())))
+        seen = (abs(pixels - colour).max(axis=2) <= 2).sum()
+        assert seen > 100, f"{line.get_label()} is hidden"
+
+
+def test_next_to_nothing_of_the_bounds_area_is_cut_off():
+    """A heavy tail: nine runs in ten are short, and most of the mean is in the others."""
+    runtimes = np.concatenate([np.linspace(0.1, 0.2, 90), np.geomspace(1.0, 9.0, 10)])
+    table = make_table(np.array([runtimes, 2 * runtimes]), cutoff=20.0)
+    figure = bound_figure(table, make_conditions(table, 0.05), 0)
+    end = figure.axes[0].get_xlim()[1]
+    assert np.maximum(runtimes - end, 0.0).mean() <= 0.01 * runtimes.mean()
+    many = np.concatenate([np.full(9_990, 0.1), np.linspace(1.0, 9.0, 10)])
+    table = make_table(np.array([many, 2 * many]), cutoff=20.0)
+    figure = bound_figure(table, make_conditions(table, 0.05), 0)
+    end = figure.axes[0].get_xlim()[1]
+    left_out = np.maximum(many - end, 0.0).mean() / many.mean()
+    assert end < 9.0 and 0 < left_out <= 0.01
+    caption = caption_of(figure)
+    assert f"{left_out:.1%} of the mean is to the right of the picture, in runs of up to 9 s" in (
+        caption
+    )
+
+
+def test_a_bound_that_is_narrow_is_enlarged():
+    random = np.random.default_rng(1)
+    runtimes = np.append(random.uniform(0.1, 0.9, 300), np.full(10, 50.0))
+    table = make_table(np.array([runtimes, 2 * runtimes]), cutoff=100.0)
+    figure = drawn(bound_figure(table, make_conditions(table, 0.05), 0))
+    panel = figure.axes[0]
+    (small,) = panel.child_axes
+    assert panel.get_xlim()[1] == pytest.approx(50.0) and small.get_xlim()[1] < 12.5
+    shown = [line.get_xdata().tolist() for line in small.lines[:3]]
+    assert shown == [line.get_xdata().tolist() for line in panel.lines[:3]], "the same curves"
+    assert "enlarged" in caption_of(figure)
+
+
+def test_the_key_shows_values_that_were_run():
+    records = [
+        record("lb", seed, epsilon=epsilon, delta=delta)
+        for seed, (epsilon, delta) in enumerate([(0.2, 0.25), (0.45, 0.25), (0.7, 0.4)])
+    ]
+    figure = answers_figure(comparison_of([record("spc"), *records]))
+    key = [text.get_text() for text in figure.legends[1].get_texts()]
+    assert key == ["epsilon 0.2", "epsilon 0.45", "epsilon 0.7", "delta 0.25", "delta 0.4"]
 
 
 def test_times_of_the_bound_are_in_the_units_of_its_axis():

@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from optional import need
+
+need("matplotlib")
+
 from cunctator.comparison.running import Comparison, make_conditions, run_comparison
 from cunctator.comparison.summary import summary_lines
 from cunctator.core.profiles import PROFILES

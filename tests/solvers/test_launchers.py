@@ -41,6 +41,7 @@ sys.exit(launch(solve, ["--x=1", "file"]) if light else "loads too much")
     assert (done.returncode, done.stderr, done.stdout) == (MISSING, said, "")
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("name", ["highs", "scip"])
 @pytest.mark.parametrize("wrong", ["--nonsense=1", "--threads=many", "--lp/scaling=7", "--time="])
 def test_a_wrong_option_is_told(name: str, wrong: str, tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ def options_of(name: str, parameters: Sequence[Parameter]) -> tuple[Defaults, Ra
     return options_of_z3() if name == "z3" else options_of_cryptominisat()
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("name", sorted(set(SOLVERS) - {"clasp", "fast-downward"}))
 def test_defaults_and_ranges_are_the_solver_s_own(name: str, tmp_path: Path) -> None:
     need(name)
@@ -182,6 +183,7 @@ print(json.dumps({name: value for name, value in shown.items() if isinstance(val
 """
 
 
+@pytest.mark.extra
 def test_defaults_of_clasp_are_its_configuration_for_formulas(tmp_path: Path) -> None:
     need("clasp")
     own, _ = options_in_python(CLASP)
@@ -274,6 +276,7 @@ def outcomes(name: str, lines: list[list[str]]) -> Iterator[tuple[int, str]]:
     yield from zip(map(int, parts[1::2]), parts[::2], strict=False)
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_configuration_gives_the_right_answer(name: str, tmp_path: Path) -> None:
     need(name)

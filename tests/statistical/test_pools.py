@@ -63,7 +63,7 @@ def study(seed: int, confidence: float) -> bool:
         simulation.run()
         assert simulation.state.testers["started"].max() < RUNS, "the endless stream has ended"
         assert sizes[simulation.state.now.opened - 1] <= CONFIGURATIONS, "the space has ended"
-        certificate = certify(simulation.state, simulation.incumbent, fixed=1)
+        certificate = certify(simulation.state, simulation.incumbent, lambda size: size - 1)
         if is_false(certificate, means):
             return True
     return False

@@ -17,6 +17,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from cunctator import study
 from cunctator.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.study_folder import begin_study
@@ -60,8 +61,8 @@ def make(kind: str, slots: int, folder: Path) -> None:
     if child == 0:
         try:
             workers = RecordedWorkers(slots, report)
-            with begin_study(load_scenario(scenario), folder, lambda *_: workers) as study:
-                study.run()
+            with begin_study(load_scenario(scenario), folder, lambda *_: workers) as begun:
+                begun.run()
         finally:
             os._exit(1)  # it should have been killed
     exit_code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -75,6 +76,7 @@ def make(kind: str, slots: int, folder: Path) -> None:
 
 def main() -> None:
     """All kinds, for one slot and for two."""
+    study.PROGRESS_EVERY = 0.0  # they are over in a second, and should tell how it went
     for kind in KINDS:
         for slots in (1, 2):
             make(kind, slots, Path(sys.argv[1]) / f"{kind}-{slots}")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
+from cunctator.target.owner import owner
 from cunctator.target.process import Request
+from cunctator.target.tree import ENDED, PARENT, STATE, status_fields
 
 HOSTILE = Path(__file__).parent / "hostile"
 
@@ -34,6 +40,42 @@ def marked(mark: str) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def is_alive(process: int) -> bool:
+    fields = status_fields(process)
+    return bool(fields) and fields[STATE] not in ENDED
+
+
+def supervisors_of(folder: Path) -> list[int]:
+    """Whose temporary folders are in a folder."""
+    return [int(path.name.split("-")[3]) for path in folder.iterdir()]
+
+
+def guards_of(driver: int) -> list[int]:
+    """The guards that a driver has, those who are just starting apart: these are its children."""
+    word = owner(driver).encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = path.read_bytes()
+            process = int(path.parent.name)
+            if b"stand_guard.py" in words and word in words and is_alive(process):
+                found.append(process)
+    return [each for each in found if status_fields(each)[PARENT : PARENT + 1] != [b"%d" % driver]]
+
+
+def guard_of(driver: int) -> int:
+    """The one guard that a driver has, as soon as it is there."""
+    wait_until(lambda: len(guards_of(driver)) == 1)
+    return guards_of(driver)[0]
+
+
+def kill_at_once(processes: Iterable[int]) -> None:
+    """None of them can do anything about the end of another."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for process in processes:
+            os.kill(process, number)
 
 
 def wait_until(condition, seconds: float = 20.0) -> None:

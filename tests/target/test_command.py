@@ -194,7 +194,7 @@ def measured(ending=Ending.EXITED, exit_code=0, cpu=0.1, wall=0.1, **more):
         (measured(exit_code=None, signal=99), Status.CRASHED, "by signal 99 (unknown)"),
         (measured(Ending.CAP), Status.CAPPED, ""),
         (measured(Ending.CAP, exit_code=None, signal=15), Status.CAPPED, ""),
-        (measured(Ending.WALL), Status.CAPPED, ""),
+        (measured(Ending.WALL, idle=0.1), Status.CAPPED, ""),
         (measured(cpu=1.01), Status.CAPPED, ""),
         (measured(wall=5.0), Status.SOLVED, ""),
         (measured(Ending.MEMORY, exit_code=None), Status.CRASHED, "memory limit"),

@@ -66,6 +66,15 @@ def test_smac3_is_called_by_options():
         make_command(table, (taken,), {}, objective="cpu", has_cutoff=True)
 
 
+@pytest.mark.parametrize("protocol", ["smac", "aclib2", "smac3"])
+def test_truth_values_look_as_in_smac(protocol):
+    table = TargetTable(command=["w"], protocol=protocol)
+    flag = make_parameter("flag", "categorical", True, values=[True, False])
+    command = make_command(table, (flag,), {}, objective="cpu", has_cutoff=True)
+    said = " ".join(command.argv({"flag": False}, "i", 1, 1.0))
+    assert said.endswith("--flag=False" if protocol == "smac3" else "-flag False")
+
+
 def test_irace_is_called_by_position_with_formats():
     formats = {"p": "-p {value}", "q": ("-q", "{value}")}
     called = argv("irace", formats=formats)
@@ -118,11 +127,13 @@ def test_a_timeout_long_before_the_cap_is_odd():
     assert judged("smac", line, wall=9.9).warning == ""
 
 
-def test_a_starved_run_is_capped_with_a_warning():
-    for idle, expected in ((1.0, True), (99.0, False)):
-        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=idle)
-        assert verdict.status is Status.CAPPED
-        assert ("overloaded" in verdict.warning) == expected
+def test_a_starved_run_has_not_reached_its_cap():
+    """Less CPU time was used than that: it must not count as having exceeded it."""
+    verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, idle=1.0)
+    assert verdict.abort and "overloaded" in verdict.problem
+    for more in ({"idle": 99.0}, {"idle": 1.0, "cpu": 1e6}):
+        verdict = judged("smac", "", ending=Ending.WALL, wall=100.0, **more)
+        assert verdict.status is Status.CAPPED and not verdict.abort
 
 
 @pytest.mark.parametrize(
@@ -168,7 +179,10 @@ def test_the_last_line_counts_and_no_fake_is_fallen_back_to():
 def test_our_clock_rules():
     early = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", cpu=5.0)
     assert early.status is Status.SOLVED and early.reported == 0.001
-    assert early.warning == "the wrapper reports 0.001 s; the 5 s that were measured count"
+    assert early.warning == (
+        "the wrapper reports 0.001 s for a run of 5 s: that is no time of this run; the measured"
+        " one counts"
+    )
     over = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", cpu=10.5)
     assert over.status is Status.CAPPED
     killed = judged("smac", "Result for ParamILS: SAT, 0.001, 0, 0, 7", ending=Ending.CAP)

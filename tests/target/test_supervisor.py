@@ -9,10 +9,21 @@ import sys
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hostility import HOSTILE, MARK, Lateness, marked, request, wait_until
+from hostility import (
+    HOSTILE,
+    MARK,
+    Lateness,
+    guard_of,
+    kill_at_once,
+    marked,
+    request,
+    supervisors_of,
+    wait_until,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +38,7 @@ from cunctator.target.channel import (
     request_message,
 )
 from cunctator.target.folder import remove_folder
+from cunctator.target.mark import MARK as CARRIED
 from cunctator.target.owner import is_gone, owner
 from cunctator.target.process import Call, Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost, _Worker
@@ -94,11 +106,7 @@ def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeyp
     command = [sys.executable, str(HOSTILE / "driver.py"), method]
     with subprocess.Popen(command, env=environment) as driver:
         wait_until(lambda: len(marked(mark)) == 7)
-        found = supervisors_of(tmp_path)
-        for process in (driver.pid, *found):
-            os.kill(process, signal.SIGSTOP)
-        for process in (driver.pid, *found):
-            os.kill(process, signal.SIGKILL)
+        kill_at_once([driver.pid, guard_of(driver.pid), *supervisors_of(tmp_path)])
     names = [path.name for path in tmp_path.iterdir()]
     # The first process of each dies by itself; the others too if another supervisor, as that of a
     # test beside this one, has come across their control groups.
@@ -127,11 +135,6 @@ def test_groups_whose_folder_is_gone_are_swept_too(tmp_path):
     kept = groups(names)
     (above / names[0]).rmdir()
     assert kept == [above / names[0]]
-
-
-def supervisors_of(folder) -> list[int]:
-    """Whose temporary folders are in a folder."""
-    return [int(path.name.split("-")[3]) for path in folder.iterdir()]
 
 
 def test_only_those_are_gone_who_were_here():
@@ -186,14 +189,15 @@ def test_one_look_that_finds_nothing_is_not_enough(tmp_path, monkeypatch):
     """A process that forks and exits meanwhile is not seen, nor is its child."""
     look, looks = sweeping.marked, []
 
-    def late(identity):
-        looks.append(identity)
-        return look(identity) if len(looks) > 1 else []
+    def late(*identities):
+        looks.append(identities)
+        return look(*identities) if len(looks) > 1 else []
 
     monkeypatch.setattr(sweeping, "marked", late)
-    with subprocess.Popen(["/bin/sleep", "60"], env={sweeping.MARK: "0123456789abcdef"}) as child:
+    remains = sweeping.Remains("0123456789abcdef", tmp_path / "folder", None)
+    with subprocess.Popen(["/bin/sleep", "60"], env={CARRIED: remains.identity}) as child:
         try:
-            sweeping.sweep("0123456789abcdef", tmp_path / "folder", None, 10.0)
+            sweeping.sweep([remains], 10.0)
             assert child.wait(5) == -signal.SIGKILL
         finally:
             child.kill()
@@ -201,15 +205,23 @@ def test_one_look_that_finds_nothing_is_not_enough(tmp_path, monkeypatch):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr("cunctator.target.supervisor.GLANCE", 0.05)
-    monkeypatch.setattr("cunctator.target.supervisor.SLACK", 0.5)
-    monkeypatch.setattr("cunctator.target.supervisor.PATIENCE", 0.5)
+    """Only for as long as nothing has to be waited for: a new supervisor takes its time."""
+
+    @contextmanager
+    def patched():
+        with monkeypatch.context() as patch:
+            patch.setattr("cunctator.target.supervisor.GLANCE", 0.05)
+            patch.setattr("cunctator.target.supervisor.SLACK", 0.5)
+            patch.setattr("cunctator.target.supervisor.PATIENCE", 0.5)
+            yield
+
+    return patched
 
 
 def test_stopped_supervisor_is_given_up(supervisor, mark, impatient):
     assert supervisor.run(TRUE).exit_code == 0
     os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
-    with pytest.raises(SupervisorLost, match="did not answer any more and has been killed"):
+    with impatient(), pytest.raises(SupervisorLost, match="did not answer any more and has been"):
         supervisor.run(request("sleeper", mark=mark, wall_cap=0.2))
     assert supervisor.run(TRUE).exit_code == 0
 
@@ -217,13 +229,26 @@ def test_stopped_supervisor_is_given_up(supervisor, mark, impatient):
 def test_stopped_supervisor_takes_no_long_message(supervisor, impatient):
     assert supervisor.run(TRUE).exit_code == 0
     os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
-    with pytest.raises(SupervisorLost, match="did not answer"):
+    with impatient(), pytest.raises(SupervisorLost, match="did not answer"):
         supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
+
+
+def test_silent_supervisor_is_given_up(supervisor, impatient, monkeypatch):
+    """One that is not stopped, but does not answer either."""
+    monkeypatch.setattr("cunctator.target.supervisor.STOPPED", b"?")
+    assert supervisor.run(TRUE).exit_code == 0
+    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+    with impatient(), pytest.raises(SupervisorLost, match="run did not answer any more"):
+        supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
+    assert supervisor.run(TRUE).exit_code == 0
+    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+    with impatient(), pytest.raises(SupervisorLost, match="run did not answer any more"):
+        supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
 
 
 def test_supervisor_that_never_greets_is_given_up(supervisor, impatient, monkeypatch):
     monkeypatch.setattr("cunctator.target.supervisor.sweep_stale", stop_children)
-    with pytest.raises(SupervisorLost, match="did not answer"):
+    with impatient(), pytest.raises(SupervisorLost, match="did not answer"):
         # With a limit on the clock: it may have greeted before it was stopped.
         supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
 
@@ -232,7 +257,47 @@ def stop_children(place):
     """In place of the first thing that is done while a supervisor starts."""
     for path in Path("/proc/self/task").glob("*/children"):
         for child in path.read_text().split():
-            os.kill(int(child), signal.SIGSTOP)
+            if b"stand_guard.py" not in Path(f"/proc/{child}/cmdline").read_bytes():
+                os.kill(int(child), signal.SIGSTOP)
+
+
+def test_stopped_supervisor_is_replaced_soon(supervisor, mark):
+    """The run has no cap any more: minutes of patience with a slow machine are not for this."""
+    assert supervisor.run(TRUE).exit_code == 0
+    with Lateness() as late, ThreadPoolExecutor() as pool:
+        result = pool.submit(supervisor.run, request("runaway", mark=mark, cap=0.5))
+        wait_until(lambda: len(marked(mark)) == 2)
+        begun = time.monotonic()
+        os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+        with pytest.raises(SupervisorLost, match=r"was stopped \(SIGSTOP\)"):
+            result.result(timeout=30)
+        took = time.monotonic() - begun
+    assert took < 2.0 + 10 * late.worst
+    assert marked(mark) == [] and supervisor.run(TRUE).exit_code == 0
+
+
+def test_supervisor_that_is_continued_in_time_is_kept(supervisor, mark, monkeypatch):
+    """As when everybody is stopped and continued, and the driver happens to be the first."""
+    monkeypatch.setattr("cunctator.target.supervisor.GLANCE", 2.0)  # so that we are in time
+    assert supervisor.run(TRUE).exit_code == 0
+    process = supervisor._worker._process.pid
+    with ThreadPoolExecutor() as pool:
+        result = pool.submit(supervisor.run, request("pauses", "0.3", mark=mark, cap=10.0))
+        os.kill(process, signal.SIGSTOP)
+        wait_until(lambda: supervisor._worker._was_stopped)
+        os.kill(process, signal.SIGCONT)
+        assert result.result(timeout=30).exit_code == 0
+    assert supervisor._worker._process.pid == process
+
+
+def test_closing_does_not_wait_for_a_stopped_supervisor():
+    with Lateness() as late:
+        with Supervisor() as supervisor:
+            assert supervisor.run(TRUE).exit_code == 0
+            os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+            worker, begun = supervisor._worker, time.monotonic()
+        took = time.monotonic() - begun
+    assert worker._process.returncode == 0 and took < 3.0 + 10 * late.worst
 
 
 def test_killed_supervisor_between_runs(supervisor):

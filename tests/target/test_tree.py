@@ -96,9 +96,9 @@ def test_gone_processes_are_no_trouble():
 def test_what_came_before_the_target_is_not_charged(tmp_path, method):
     (tmp_path / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
     watched = cgroup.GroupTree(tmp_path) if method == "cgroup" else tree.ProcessTree()
-    watched.begin(-0.25)
+    watched.discount(-0.25)
     used = watched.final_cpu()
-    watched.begin(0.75)
+    watched.discount(0.75)
     assert watched.final_cpu() == pytest.approx(used - 0.75, abs=0.1)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hostility import MARK, marked, wait_until
 
+from cunctator.batch import completed
 from cunctator.instances import PART
 from cunctator.records import Status
 from cunctator.scenario import load_scenario
@@ -27,10 +28,10 @@ def make(tmp_path):
     """Workers for a target, closed in the end."""
     made = []
 
-    def workers(target, instances="names = ['a']", slots=1, more=""):
+    def workers(target, instances="names = ['a']", slots=1, more="", budget=""):
         (tmp_path / "scenario.toml").write_text(
             f"[target]\n{target}\n{more}\n[parameters.x]\ntype = 'integer'\nlow = 1\nhigh = 2\n"
-            f"default = 1\n[instances]\n{instances}\n[budget]\nruns = 1\n"
+            f"default = 1\n[instances]\n{instances}\n[budget]\nruns = 1\n{budget}\n"
         )
         scenario = load_scenario(tmp_path / "scenario.toml")
         made.append(LocalWorkers(scenario, slots, tmp_path / "made"))
@@ -50,6 +51,19 @@ def generator(code):
 
 
 WRITES = generator("import sys; open(sys.argv[2], 'w').write(sys.argv[1])")
+
+
+@pytest.mark.parametrize("starved", [1, TRIES - 1, TRIES])
+def test_a_run_that_is_starved_is_made_again(make, monkeypatch, starved):
+    """It must not count as having reached its cap: it has used less."""
+    results = [Measurement(Ending.WALL, cpu=0.5, wall=1010.0, idle=5.0)] * starved
+    results.append(Measurement(Ending.EXITED, cpu=2.0, wall=3.0, exit_code=0))
+    monkeypatch.setattr(Supervisor, "run", lambda self, request: results.pop(0))
+    report = make(COMMAND % "pass").submit(execution()).result()
+    if starved < TRIES:
+        assert report.status is Status.SOLVED and report.seconds == 2.0
+    else:
+        assert report.abort and "overloaded" in report.details.problem
 
 
 def test_all_tries_of_a_run_that_is_killed_are_charged(make):
@@ -160,3 +174,21 @@ def test_sleepers_end_soon_and_starved_targets_late(make, monkeypatch):
     monkeypatch.setattr(Supervisor, "run", run)
     make(COMMAND % "pass").submit(execution(cap=2.0)).result()
     assert (asked[0].idle_cap, asked[0].wall_cap, asked[0].objective) == (21.0, 210.0, "cpu")
+
+
+@pytest.mark.parametrize("objective", ["cpu", "wall"])
+def test_doubts_about_cpu_time_are_a_warning_if_it_counts(make, monkeypatch, objective):
+    made = Measurement(Ending.EXITED, exit_code=0, doubt="some doubt")
+    monkeypatch.setattr(Supervisor, "run", lambda self, request: made)
+    workers = make(COMMAND % "pass", budget=f"[search]\nobjective = '{objective}'\ncutoff = '1s'")
+    report = workers.submit(execution()).result()
+    assert report.status is Status.SOLVED
+    assert report.warning == ("some doubt" if objective == "cpu" else "")
+
+
+def test_warnings_of_many_runs_are_logged_once(make, monkeypatch, caplog):
+    made = Measurement(Ending.EXITED, exit_code=0, doubt="some doubt")
+    monkeypatch.setattr(Supervisor, "run", lambda self, request: made)
+    reports = list(completed(make(COMMAND % "pass"), [execution() for _ in range(10)]))
+    assert len(reports) == 10
+    assert [record.message for record in caplog.records] == ["some doubt"]

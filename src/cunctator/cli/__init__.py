@@ -6,7 +6,6 @@ do), 130 interrupted (what was found so far has been printed and saved).
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import sys
@@ -19,9 +18,11 @@ import cunctator.cli.compare  # these make the commands
 import cunctator.cli.demo
 import cunctator.cli.importing
 import cunctator.cli.recorded
+import cunctator.cli.scenarios
 import cunctator.cli.studies  # noqa: F401
 from cunctator.cli.common import FAILED, INPUT_IS_WRONG, INTERRUPTED, NOTHING_YET, UsageError, app
 from cunctator.errors import one_line
+from cunctator.streams import make_patient
 
 __all__ = ["main"]
 
@@ -38,10 +39,8 @@ app.registered_commands.sort(
 
 def main() -> None:
     """Entry point: whatever is wrong with the input becomes one line and exit code 2."""
+    make_patient()
     logging.basicConfig(format="cunctator: %(message)s", level=logging.WARNING)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names may hold anything
     try:
         code = app(standalone_mode=False)
     except UsageError as error:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cunctator.errors import ContradictingAnswers, CunctatorError, InvalidSetting
+from cunctator.streams import say
 
 app = typer.Typer(
     help="Find the fastest configuration of a solver, and say how close to the best it is.",
@@ -29,7 +31,12 @@ NOTHING_YET = "interrupted before there was anything to report"
 UsageError: Any = typer.BadParameter.__mro__[1]
 """What the options' parser raises; Typer carries its own copy of click and does not export it."""
 
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the result here as JSON.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", help="Write the result here as JSON; - prints it alone.")
+]
+
+STANDARD_OUTPUT = Path("-")
+"""In the place of a file for the result as data."""
 
 
 def save(data: dict[str, object], json_file: Path | None) -> None:
@@ -37,6 +44,11 @@ def save(data: dict[str, object], json_file: Path | None) -> None:
     if json_file is None:
         return
     text = json.dumps(data, allow_nan=False, indent=1) + "\n"
+    if json_file == STANDARD_OUTPUT:
+        assert sys.__stdout__ is not None
+        sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return
     try:
         if json_file.exists() and not json_file.is_file():
             json_file.write_text(text, encoding="utf-8")  # a device or a pipe
@@ -57,7 +69,7 @@ def check_writable(json_file: Path | None, *others: Path) -> None:
 
     Nor may it take the place of other files: what is read, or kept.
     """
-    if json_file is None:
+    if json_file is None or json_file == STANDARD_OUTPUT:
         return
     # Not Path.resolve, which fails on links that go in circles.
     if os.path.realpath(json_file) in {os.path.realpath(other) for other in others}:
@@ -73,6 +85,16 @@ def check_writable(json_file: Path | None, *others: Path) -> None:
 
 
 @contextmanager
+def room_for_data(json_file: Path | None) -> Iterator[None]:
+    """If the result as data goes to standard output, it alone: words for people to the other."""
+    if json_file != STANDARD_OUTPUT:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+@contextmanager
 def quick_interrupt(words: str = NOTHING_YET) -> Iterator[None]:
     """While kernels are compiled or figures drawn, let Ctrl-C end the process at once.
 
@@ -81,7 +103,7 @@ def quick_interrupt(words: str = NOTHING_YET) -> Iterator[None]:
     """
 
     def leave(number: int, frame: object) -> None:
-        os.write(2, f"cunctator: {words}\n".encode())
+        say(words)
         os._exit(INTERRUPTED)
 
     before = signal.signal(signal.SIGINT, leave)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +19,11 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.errors import InvalidSetting, one_line
-from cunctator.units import format_duration, parse_duration
+from cunctator.units import counted, format_duration, parse_duration
 
 if TYPE_CHECKING:
     from cunctator.comparison.running import Comparison
@@ -72,7 +74,7 @@ def compare(
     json_file: JsonFile = None,
 ) -> None:
     """Compare SPC with other procedures on recorded runtimes."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.comparison.files import as_data, write_files
         from cunctator.comparison.running import make_conditions, run_comparison
         from cunctator.formats.load import load_table
@@ -94,7 +96,6 @@ def compare(
         )
         grid = {"epsilon": _numbers("--epsilon", epsilon), "delta": _numbers("--delta", delta)}
         check_grid(names, grid)
-        _prepare_kernels(names)
         with _progress_display() as update:
             comparison = run_comparison(
                 recorded,
@@ -105,6 +106,7 @@ def compare(
                 grid={name: values for name, values in grid.items() if values},
                 workers=workers or cpus(),
                 given=settings,
+                prepare=partial(_prepare_kernels, names),
                 progress=update,
             )
         with quick_interrupt(RECORDED):
@@ -160,7 +162,8 @@ def _progress_display() -> Iterator[Any]:
             yield update
         except KeyboardInterrupt:
             bar.stop()
-            done = f"{last[0].done:,} of {last[0].total:,} jobs are recorded; " if last else ""
+            total = counted(last[0].total, "job") if last else ""
+            done = f"recorded {last[0].done:,} of {total}; " if last else ""
             typer.echo(f"cunctator: {done}the same command goes on", err=True)
             raise typer.Exit(INTERRUPTED) from None
 

@@ -15,12 +15,13 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.cli.recorded import finish, watch
 from cunctator.cli.studies import conduct, print_validation, validated
 from cunctator.errors import InvalidSetting
-from cunctator.units import parse_duration
+from cunctator.units import counted, parse_duration
 
 MADE_UP = "made-up"
 
@@ -30,21 +31,28 @@ def demo(
     solver: Annotated[str, typer.Option(help="clasp, minisat, or made-up.")] = "clasp",
     time: Annotated[str, typer.Option(help="How long to search, on the clock.")] = "90s",
     seed: Annotated[int, typer.Option(help="Of the formulas and the search.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at the same time; default: all CPUs.")
+    ] = None,
     profile: Annotated[str, typer.Option(help="The bounds, for made-up only.")] = "tight",
     json_file: JsonFile = None,
 ) -> None:
     """Configure a real SAT solver, to see it at work."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         check_writable(json_file)
+        if solver == MADE_UP and workers is not None:
+            raise InvalidSetting("--workers", workers, "made-up runs nothing: leave it out")
         if solver == MADE_UP:
             show_made_up(profile, seed, json_file)
         elif profile != "tight":
             raise InvalidSetting("--profile", profile, "give it with --solver made-up only")
         else:
-            show_real(solver, seed, parse_duration(time, "--time"), json_file)
+            show_real(solver, seed, parse_duration(time, "--time"), workers, json_file)
 
 
-def show_real(solver: str, seed: int, seconds: float, json_file: Path | None) -> None:
+def show_real(
+    solver: str, seed: int, seconds: float, workers: int | None, json_file: Path | None
+) -> None:
     """A study of a real solver in a folder that is gone afterwards, and its validation."""
     from cunctator.demo.real import TESTING, TRAINING, demo_scenario
     from cunctator.study_folder import begin_study
@@ -52,12 +60,12 @@ def show_real(solver: str, seed: int, seconds: float, json_file: Path | None) ->
     console = Console()
     with tempfile.TemporaryDirectory(prefix="cunctator-demo-") as name:
         folder = Path(name)
-        scenario = demo_scenario(solver, seed, seconds, folder)
+        scenario = demo_scenario(solver, seed, seconds, folder, workers)
         console.print(
-            f"{solver}, {len(scenario.space.parameters)} parameters,"
+            f"{solver}, {counted(len(scenario.space.parameters), 'parameter')},"
             f" pools of configurations that grow; {TRAINING} generated formulas, endless"
-            f" seeds; {seconds:g} s on {scenario.search.workers} slots. Then {TESTING} fresh"
-            " formulas for the answer and the default.",
+            f" seeds; {seconds:g} s on {counted(scenario.search.workers, 'slot')}."
+            f" Then {TESTING} fresh formulas for the answer and the default.",
             highlight=False,
         )
         study = folder / "study"

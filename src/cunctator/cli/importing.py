@@ -18,7 +18,8 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="A file of SMAC, ParamILS, AClib, irace or ConfigSpace."
+            metavar="PATH",
+            help="A file of SMAC, ParamILS, AClib, irace or ConfigSpace, or a folder with one.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Where to write it.")] = Path("scenario.toml"),
@@ -26,6 +27,7 @@ def import_(
 ) -> None:
     """Make a scenario from other tools' files."""
     with readable_errors():
+        from cunctator.formats.folders import file_in
         from cunctator.formats.imported import ImportedScenario
         from cunctator.formats.importing import (
             import_file,
@@ -36,6 +38,9 @@ def import_(
         )
 
         check_free(out, force)
+        if file.is_dir():
+            file = file_in(file)
+            typer.echo(f"{one_line(str(file), 1000)} is imported")
         kind = kind_of(file)
         imported = import_file(file)
         todo = "fill in [target], [instances], [search] and [budget] in it"

@@ -16,6 +16,7 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
 from cunctator.errors import InvalidSetting
@@ -45,7 +46,7 @@ def simulate(
     json_file: JsonFile = None,
 ) -> None:
     """Run SPC on recorded runtimes."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.display import summary
         from cunctator.formats.load import load_table
         from cunctator.simulation import Simulation

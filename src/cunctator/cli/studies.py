@@ -1,4 +1,4 @@
-"""`init`, `check`, `run`, `resume`, `status`, `validate`: studies of real targets."""
+"""`run`, `resume`, `status`, `validate`, `measure`: studies of real targets."""
 
 from __future__ import annotations
 
@@ -22,61 +22,25 @@ from cunctator.cli.common import (
     check_writable,
     quick_interrupt,
     readable_errors,
+    room_for_data,
     save,
 )
-from cunctator.errors import InvalidSetting
+from cunctator.cli.scenarios import ScenarioFile, changes_of
 from cunctator.records import StopReason
-from cunctator.units import counted, parse_duration
+from cunctator.streams import say
+from cunctator.units import counted, parse_duration, parse_extension
 
 if TYPE_CHECKING:
+    from cunctator.journal import Change
     from cunctator.scenario import Scenario
     from cunctator.study import Study, View
     from cunctator.validation import Validation
 
 CRASHES_SHOWN = 5
-STALE = 10.0
+STALE = 30.0
 """Seconds without news after which `status` says that nobody works on a study."""
 
-ScenarioFile = Annotated[Path, typer.Argument(help="The scenario, e.g. scenario.toml.")]
 StudyFolder = Annotated[Path, typer.Argument(help="The folder of the study.")]
-
-
-@app.command()
-def init(
-    scenario: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("scenario.toml"),
-    solver: Annotated[str | None, typer.Option(help="For a solver, e.g. kissat.")] = None,
-) -> None:
-    """Write a commented example of a scenario."""
-    with readable_errors():
-        from cunctator.scenario import template_text
-        from cunctator.spaces import scenario_text
-
-        text = template_text() if solver is None else scenario_text(solver)
-        try:
-            with scenario.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            fix = "that exists already; give another name"
-            raise InvalidSetting("scenario", str(scenario), fix) from None
-        except OSError as error:
-            fix = f"cannot write: {error.strerror}"
-            raise InvalidSetting("scenario", str(scenario), fix) from None
-        typer.echo(f"{scenario} is a commented example; edit it, then: cunctator check {scenario}")
-
-
-@app.command()
-def check(scenario: ScenarioFile) -> None:
-    """Try a scenario: read it, and make four runs."""
-    with readable_errors():
-        from cunctator.scenario import load_scenario
-        from cunctator.trial import check_scenario, check_table
-
-        loaded = load_scenario(scenario)
-        console = Console()
-        trials = check_scenario(loaded)
-        console.print(check_table(loaded, trials))
-        if not all(trial.is_good for trial in trials):
-            raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -85,15 +49,26 @@ def run(
     directory: Annotated[
         Path | None, typer.Argument(help="A new folder for the study; default: SCENARIO.study.")
     ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Time of all runs together, e.g. 10m, or 500runs.")
+    ] = None,
+    wall: Annotated[str | None, typer.Option(help="Time on the clock.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of configurations and pairs.")] = None,
+    cutoff: Annotated[str | None, typer.Option(help="The longest run, e.g. 60s.")] = None,
     json_file: JsonFile = None,
 ) -> None:
-    """Begin a study: find the fastest configuration of a real target."""
-    with readable_errors():
+    """Begin a study: find the fastest configuration of a real target.
+
+    Options take the place of what the scenario says, in the study's own copy of it.
+    """
+    with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study_folder import begin_study
 
         check_writable(json_file, scenario)
-        loaded = load_scenario(scenario)
+        changes = changes_of(budget, wall, workers, seed, cutoff)
+        loaded = load_scenario(scenario, changes=changes)
         place = directory or scenario.with_suffix(".study")
         conduct(begin_study(loaded, place), place, json_file)
 
@@ -101,17 +76,24 @@ def run(
 @app.command()
 def resume(
     directory: StudyFolder,
-    more: Annotated[str | None, typer.Option(help="Add this much to the budget, e.g. 2h.")] = None,
+    more: Annotated[
+        str | None, typer.Option(help="Add this much to the budget, e.g. 2h, or 500runs.")
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="If the journal is damaged, go on from before the damage."),
+    ] = False,
     json_file: JsonFile = None,
 ) -> None:
     """Go on with a study, wherever it ended and however."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal_file import FILE
         from cunctator.study_folder import resumed_study
 
         check_writable(json_file, directory / FILE)
-        extra = 0.0 if more is None else parse_duration(more, "--more")
-        conduct(resumed_study(directory, extra), directory, json_file)
+        seconds, runs = (0.0, 0) if more is None else parse_extension(more, "--more")
+        opened = resumed_study(directory, seconds, more_runs=runs, repair=repair)
+        conduct(opened, directory, json_file)
 
 
 @app.command()
@@ -127,7 +109,7 @@ def validate(
     json_file: JsonFile = None,
 ) -> None:
     """Compare the answer with the default on test instances."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
         from cunctator.study_folder import scenario_of
@@ -135,6 +117,7 @@ def validate(
         check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
         try:
+            journal.check()
             scenario = scenario_of(directory, journal)
         finally:
             journal.close()
@@ -177,22 +160,24 @@ def print_validation(validation: Validation) -> None:
 @app.command()
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
-    with readable_errors():
+    with readable_errors(), room_for_data(json_file):
         from cunctator.journal import open_journal
         from cunctator.journal_file import FILE
 
         check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
         try:
+            journal.check()
             last = journal.last_progress()
+            changes = journal.changes()
         finally:
             journal.close()
         if last is None:
             save({"runs": 0, "directory": str(directory)}, json_file)
-            typer.echo("Nothing has been done yet.")
+            typer.echo(nothing_yet(directory))
             return
         at, data = last
-        save({**data, "directory": str(directory)}, json_file)
+        save({**data, **shared_data(directory, changes)}, json_file)
         print_status(directory, at, data)
 
 
@@ -225,17 +210,37 @@ def measure(
                 table = run_measurement(loaded, configurations, pairs, beside, update)
             except KeyboardInterrupt:
                 bar.stop()
-                done = f"{bar.tasks[0].completed:,.0f} of {bar.tasks[0].total or 0:,.0f} runs"
-                typer.echo(f"cunctator: {done} are recorded; the same command goes on", err=True)
+                total = counted(int(bar.tasks[0].total or 0), "run")
+                done = f"{bar.tasks[0].completed:,.0f} of {total}"
+                typer.echo(f"cunctator: recorded {done}; the same command goes on", err=True)
                 raise typer.Exit(INTERRUPTED) from None
         save_table(table, out)
         if table.measures and out.suffix != ".npz":
             names = ", ".join(table.measures)
             typer.echo(f"Measures are kept in .npz files only; {out} has no {names}", err=True)
         rows, columns = table.runtimes.shape
-        typer.echo(f"{rows:,} configurations on {columns:,} pairs: {out}; all runs are in {beside}")
+        size = f"{counted(rows, 'configuration')} on {counted(columns, 'pair')}"
+        typer.echo(f"{size}: {out}; all runs are in {beside}")
         caps = f"--first-cap {loaded.search.first_cap:g}s --cutoff {loaded.search.cutoff:g}s"
         typer.echo(f"Search it: cunctator simulate {shlex.quote(str(out))} {caps}")
+
+
+def shared_data(directory: Path, changes: list[Change]) -> dict[str, object]:
+    """What `run`, `resume` and `status` add to a view's data for JSON."""
+    return {"trajectory": [list(change) for change in changes], "directory": str(directory)}
+
+
+def nothing_yet(directory: Path) -> str:
+    """What to say of a study without any progress."""
+    from cunctator.study_folder import is_driven
+
+    if is_driven(directory):
+        return (
+            "Preparing: no run has ended yet. After an installation or update, kernels are compiled"
+            " first, for a minute."
+        )
+    place = shlex.quote(str(directory))
+    return f"Nothing has been done yet, and nobody works on it; go on: cunctator resume {place}"
 
 
 def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
@@ -261,6 +266,8 @@ def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
         show(f"not running, and did not end in order; go on: cunctator resume {directory}")
     for line in facts(data):
         show(line)
+    if data["incumbent"] is None:
+        return
     settings = data["incumbent"]["configuration"]
     words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
     show(f"settings: {printable(words)}")
@@ -281,7 +288,7 @@ def conduct(
     with quick_interrupt(), opened as study:
         with interruptible(study), watched(console) as show:
             view = study.run(show)
-        data = {**view.as_data(), "directory": str(directory)}
+        data = {**view.as_data(), **shared_data(directory, study.trajectory)}
         save(data, json_file)
         print_end(study, view)
     if hints:
@@ -293,13 +300,34 @@ def conduct(
 def print_hints(directory: Path, scenario: Scenario, view: View) -> None:
     """What to do next."""
     place = shlex.quote(str(directory))
-    lines = [f"Everything is in {directory}. Go on: cunctator resume {place}"]
-    if view.stop is StopReason.BUDGET:
-        lines[0] += " --more 1h"
+    lines = [f"Everything is in {directory}. {next_step(place, view)}"]
     if view.has_answer and scenario.test_instances is not None:
         lines.append(f"Compare with the default on test instances: cunctator validate {place}")
     for line in lines:
         typer.echo(line)
+
+
+def next_step(place: str, view: View) -> str:
+    """How to go on with a study that has stopped, if that is possible."""
+    if view.stop is StopReason.PROVED_OPTIMAL:
+        return "There is nothing to go on with: no other configuration can be better."
+    if view.stop is StopReason.BEST_OF_POOL:
+        return "None of the others looked at can be better; to look at more, begin a new study."
+    if view.stop is StopReason.BY_THE_PAPER:
+        return "There is nothing to go on with, by the bounds of the paper."
+    if view.stop is StopReason.CERTIFIED:
+        return f"To certify more, change stop_at in its copy of the scenario: {place}/scenario.toml"
+    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
+    if view.stop in spoilt:
+        return "Mend that, then begin a new study."
+    go_on = f"Go on: cunctator resume {place}"
+    if view.stop is StopReason.ABORTED:
+        return f"Mend that, then go on: cunctator resume {place}"
+    if view.stop is StopReason.BUDGET:
+        # Whichever is spent must be extended; more time is of no use without runs.
+        are_spent = view.spent.runs >= view.budget.runs
+        return f"{go_on} --more {f'{view.spent.runs}runs' if are_spent else '1h'}"
+    return go_on
 
 
 def print_end(study: Study, view: View) -> None:
@@ -311,7 +339,7 @@ def print_end(study: Study, view: View) -> None:
     space = study.scenario.space
     if view.has_answer:
         console.print(comparison(space.default, space.configuration(view.answer.configuration)))
-    if view.certificate.pools:
+    if view.has_answer and view.certificate.pools:
         console.print(pool_table(pools_as_data(view.certificate)))
     console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
     for warning in study.warnings:
@@ -337,8 +365,7 @@ def finish(view: View) -> None:
     """Exit with 130 if it was interrupted, with 1 if the target prevented a result."""
     if view.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    failures = (StopReason.ABORTED, StopReason.CONTRADICTION, StopReason.DEFAULT_CRASHES)
-    if view.stop in failures:
+    if view.stop is StopReason.ABORTED or not view.has_answer:
         raise typer.Exit(FAILED)
 
 
@@ -350,11 +377,11 @@ def interruptible(study: Study) -> Iterator[None]:
     def handle(number: int, frame: object) -> None:
         nonlocal presses
         presses += 1
-        if presses > 1:
-            os.write(2, b"cunctator: ended at once; everything recorded is kept, resume it\n")
-            os._exit(INTERRUPTED)
-        os.write(2, b"\ncunctator: ending; press Ctrl-C again to end at once\n")
         study.interrupt()
+        if presses > 1:
+            say("ended at once; everything recorded is kept, resume it")
+            os._exit(INTERRUPTED)
+        say("ending; press Ctrl-C again to end at once")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -91,13 +91,19 @@ def run_comparison(
     grid: Mapping[str, Sequence[float]],
     workers: int,
     given: Given = MappingProxyType({}),
+    prepare: Callable[[], None] = lambda: None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Comparison:
-    """Make all jobs that have not been made yet; records are in the order of the methods."""
+    """Make all jobs that have not been made yet; records are in the order of the methods.
+
+    `prepare` is called before the first of them, when nothing can be found wrong any more.
+    """
     _check_parameters(table, methods)
     jobs = make_jobs(methods, seeds, grid, given)
     with kept_in(folder, table, conditions) as kept:
         missing = [job for job in jobs if job.key not in kept.records]
+        if missing:
+            prepare()
         clock = _Clock(missing, workers)
         progress(clock.now(len(jobs)))
         for job, record in completed(table, conditions, missing, workers):

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from cunctator.comparison.jobs import NEEDED, Record, short_text
 from cunctator.comparison.running import Comparison
 from cunctator.siblings.registry import METHODS
+from cunctator.units import counted
 
 SHARES = (0.05, 0.01)
 """How much worse than the best an answer may be."""
@@ -187,6 +188,6 @@ def problems(comparison: Comparison) -> list[str]:
         least = min(failed, key=lambda record: record.get(NEEDED, 0))
         words = words_of(least["settings"])
         where = f" (with {words})" if words and NEEDED in least else ""
-        said = f"{METHODS[name].title}: {len(failed)} of {total} jobs failed"
+        said = f"{METHODS[name].title}: {len(failed)} of {counted(total, 'job')} failed"
         lines.append(f"{said}: {least['error']}{where}")
     return lines

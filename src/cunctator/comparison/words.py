@@ -117,22 +117,30 @@ def _who(line: Line) -> str:
 
 
 def _against(line: Line, ours: Line) -> str:
-    who, reached, theirs = _who(line), ours.settled[0], line.settled[0]
+    who, theirs = _who(line), line.settled[0]
     if math.isinf(line.first):
         return f"{who}: no answer in the median."
     if math.isinf(theirs):
         end = f"not within {SHARES[0]:.0%} at the end"
     else:
-        end = f"within {SHARES[0]:.0%} from {_time(theirs)} on"
-        if 0 < reached < math.inf and theirs > 0:
-            end += f", {_ratio(theirs / reached)}{_who(ours)}'s time"
+        end = f"within {SHARES[0]:.0%} from {_time(theirs)} on, {_when(theirs, ours)}"
     return f"{who}: first answer after {_time(line.first)}, {end}."
 
 
-def _ratio(ratio: float) -> str:
-    """A time as a multiple of another one, or as a fraction."""
-    times = max(ratio, 1 / ratio)
+def _when(theirs: float, ours: Line) -> str:
+    """How soon a method was, beside SPC."""
+    who, reached = _who(ours), ours.settled[0]
+    if math.isinf(reached):
+        return f"as {who} never is"
+    if theirs == reached:
+        return f"as soon as {who}"
+    late, word = max(theirs, reached), "later" if theirs > reached else "sooner"
+    times = late / min(theirs, reached) if min(theirs, reached) > 0 else math.inf
     if f"{times:.2g}" == "1":
-        return ""
+        return f"a little {word} than {who}"
+    if math.isinf(times):
+        return f"{word} than {who}"
     number = f"{times:,.0f}" if times >= 100 else f"{times:.2g}"
-    return f"{number} times " if ratio > 1 else f"1/{number} of "
+    if theirs > reached:
+        return f"{number} times as late as {who}"
+    return f"sooner than {who}, in 1/{number} of its time"

@@ -16,15 +16,16 @@ of it depends on how runs were chosen. On a finite set, what is known of all pai
 too, and a configuration run to the end is known exactly.
 
 With pools that grow (`ladder.py`) the best mean is that of a pool. Pool k, of M random draws,
-holds one of the best share gamma of the whole space, but for a probability (1 - gamma)^M, which is
-set to the pool's part of the error; so what is within 1 + epsilon of the pool's best is within
-1 + epsilon of all but the best gamma of the space. Larger pools have smaller gammas, and larger
-epsilons while little is known of them; all these statements hold at once.
+holds one of the best share gamma of the whole space, as it is drawn from, but for a probability
+(1 - gamma)^M, which is set to the pool's part of the error; so what is within 1 + epsilon of the
+pool's best is within 1 + epsilon of all but the best gamma of the space. Larger pools have smaller
+gammas, and larger epsilons while little is known of them; all these statements hold at once.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ from cunctator.core.known import (
 )
 from cunctator.core.ladder import missed_share, pool_error
 from cunctator.core.runtimes import below
-from cunctator.core.state import ENDLESS, State
+from cunctator.core.state import ENDLESS, GAMMA_SHARE, State
 from cunctator.core.tight import collect, error_share, evidence
 from cunctator.core.turns import pool_time
 
@@ -96,8 +97,14 @@ class Certificate:
     """The first cap, if some run was shorter: such runs count as it."""
     instances: int | None = None
     """All of this is about a finite set of so many pairs; None: about an endless stream."""
+    cutoff: float | None = None
+    """Runs that reach it, or crash, count as it."""
     gamma: float = 0.0
-    """`points` are about all configurations but the best share gamma of the space."""
+    """`points` are about all configurations but the best share gamma of the space, as it is
+    drawn from."""
+    looked_at: int | None = None
+    """If these are a fixed number of draws: `points` are about so many, and with that gamma about
+    all. None: about all, or see `pools`."""
     pools: tuple[PoolPoints, ...] = ()
     """The same for each pool, if there is more than one; `points` are those of one of them."""
 
@@ -258,8 +265,20 @@ def measure_answer(
     return all_exact, octaves
 
 
-def certify(state: State, incumbent: int, fixed: int = 0) -> Certificate:
-    """The certificate of an answer as of now; the first `fixed` configurations are no draws."""
+def certify(
+    state: State,
+    incumbent: int,
+    draws: Callable[[int], int] | None = None,
+    is_whole: bool = True,
+) -> Certificate:
+    """The certificate of an answer as of now.
+
+    `draws` says how many of the first so many configurations are random draws, by default all;
+    `is_whole`, whether the last pool is all that there is.
+    """
+    is_fixed = state.pools.size == 1 and not is_whole
+    if is_fixed:
+        state = _with_gamma_error(state)
     out, rivals = np.zeros((MOST_POINTS, 4)), np.zeros(state.pools.size)
     all_exact, octaves = measure_answer(state, incumbent, out, rivals)
     default_low, default_high, low, high = (float(number) for number in out[0])
@@ -269,23 +288,43 @@ def certify(state: State, incumbent: int, fixed: int = 0) -> Certificate:
         if math.isinf(low):  # the answer never finishes either
             faster = (0.0, math.inf)
     caps = out[1 : 1 + octaves].tolist()
-    pools = _pool_points(state, fixed, caps, rivals)
+    pools = _pool_points(state, draws or int, is_whole, caps, rivals)
     widest = _best_pool(pools)
+    # All is known of all, so no pool is left out, and the last is the one that holds them all.
+    is_best = all_exact and is_whole and len(pools) == state.pools.size
     return Certificate(
         confidence=1.0 - state.rules.error - state.rules.gamma_error,
         incumbent=incumbent,
         points=widest.points,
-        optimal=bool(all_exact and high <= rivals[0] and math.isfinite(high) and widest.gamma == 0),
+        optimal=bool(is_best and high <= rivals[len(pools) - 1] and math.isfinite(high)),
         versus_default=faster,
         floor=state.rules.first_cap if _has_shorter_runs(state) else None,
         instances=None if state.rules.instances == ENDLESS else state.rules.instances,
+        cutoff=state.rules.cutoff if math.isfinite(state.rules.cutoff) else None,
         gamma=widest.gamma,
-        pools=pools if len(pools) > 1 or widest.gamma else (),
+        looked_at=widest.size if is_fixed else None,
+        pools=pools if state.pools.size > 1 else (),
     )
 
 
+def _with_gamma_error(state: State) -> State:
+    """The same for a fixed pool of draws, part of whose error is for what they miss.
+
+    The search itself goes by all of the error, and the bounds that it keeps do not count here.
+    """
+    part = GAMMA_SHARE * state.rules.error
+    rules = state.rules._replace(error=state.rules.error - part, gamma_error=part)
+    testers = state.testers.copy()
+    testers["full"] = 0.0
+    return state._replace(rules=rules, testers=testers)
+
+
 def _pool_points(
-    state: State, fixed: int, caps: list[list[float]], rivals: NDArray[np.float64]
+    state: State,
+    draws: Callable[[int], int],
+    is_whole: bool,
+    caps: list[list[float]],
+    rivals: NDArray[np.float64],
 ) -> tuple[PoolPoints, ...]:
     """What is certified against each open pool."""
     sizes, error = state.pools["members"].tolist(), state.rules.gamma_error
@@ -293,9 +332,9 @@ def _pool_points(
     total = sum(times) or 1.0
     found = []
     for pool in range(int(state.now.opened)):
-        # The last pool may be all that there is.
-        is_all = pool == len(sizes) - 1
-        share = 0.0 if is_all else missed_share(sizes[pool] - fixed, pool_error(error, pool + 1))
+        is_all = is_whole and pool == len(sizes) - 1
+        part = pool_error(error, pool + 1) if len(sizes) > 1 else error
+        share = 0.0 if is_all else missed_share(draws(sizes[pool]), part)
         points = _points(caps, float(rivals[pool]))
         found.append(PoolPoints(sizes[pool], share, times[pool] / total, points))
     return tuple(found)

@@ -88,13 +88,12 @@ def mean_runtime(state: State, index: int) -> float:
     return float(known_sum(state, index) / started)
 
 
-@compiled
-def common_level(state: State, one: int, other: int) -> int:
+def common_cap(state: State, one: int, other: int) -> float:
     """The longest cap that two configurations are known to; whoever is exact is, to any."""
-    level, other_level = state.testers[one].known_level, state.testers[other].known_level
-    if is_exact(state, other):
-        return int(level)
-    return int(other_level if is_exact(state, one) else min(level, other_level))
+    inexact = [index for index in (one, other) if not is_exact(state, index)]
+    if not inexact:
+        return float(state.rules.cutoff)
+    return float(cap_at(state.rules, int(state.testers["known_level"][inexact].min())))
 
 
 @compiled

@@ -95,4 +95,8 @@ def replay(scheduler: Scheduler, events: Events) -> list[Run]:
             scheduler.state = grow(scheduler.state, index)
         else:
             raise DifferentReplay(at, int(events.number[at]))
+    told = events.status != ASKED
+    columns = (events.configuration, events.pair, events.status, events.seconds)
+    for row in zip(*(column[told].tolist() for column in columns), strict=True):
+        scheduler.note(*row)
     return [scheduler.take_off(int(slots[n]), int(n)) for n in np.flatnonzero(slots != NONE)]

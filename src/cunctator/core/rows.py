@@ -43,6 +43,9 @@ class Rows(Protocol[Row]):
     def __setitem__(self, place: slice | str, value: Any) -> None:
         """Change some rows, or a column."""
 
+    def copy(self) -> Rows[Row]:
+        """The same rows in an array of their own."""
+
 
 def layout(row: type[Row]) -> np.dtype[Any]:
     """The records that a class describes.

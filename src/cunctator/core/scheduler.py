@@ -7,6 +7,7 @@ which bounds, and among which configurations, `turns.py` and `ladder.py`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,10 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
-from cunctator.core.known import cap_at, common_level, is_exact, mean_runtime, mean_up_to
+from cunctator.core.known import cap_at, common_cap, is_exact, mean_runtime
 from cunctator.core.ladder import choose, pool_sizes
-from cunctator.core.profiles import DEFAULT, PROFILES, Profile
+from cunctator.core.pairs import CRASH, Compared, PairValues, compared
+from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
 from cunctator.core.rows import continued
 from cunctator.core.sentinels import FINISHED, NONE, WIDEN
 from cunctator.core.state import (
@@ -112,11 +114,14 @@ class Scheduler:
         confidence: float = 0.95,
         fixed: int = 1,
         limit: int | None = None,
+        draws: Callable[[int], int] | None = None,
     ) -> None:
         """`instances` is the size of the finite set of pairs, or None for an endless stream.
 
         With `configurations` None, there is no end of them, or `limit`: pools grow as the time
-        allows (see `ladder.py`). The first `fixed` ones are no random draws.
+        allows (see `ladder.py`). The first `fixed` ones are no random draws. With `draws`, there
+        are more configurations than are looked at: it says how many random draws are among the
+        first so many, by default all but the `fixed`.
         """
         constants = check_profile(profile)
         sizes = None
@@ -127,7 +132,9 @@ class Scheduler:
             configurations = int(sizes[0])
         rules = check_rules(constants, configurations, instances, first_cap, cutoff, confidence)
         self.state = new_state(configurations, rules, constants, sizes)
-        self.fixed = fixed
+        self._is_whole = draws is None if sizes is None else limit is not None
+        self._draws = draws or (lambda size: size - fixed)
+        self._pairs = PairValues()
         self.stop: StopReason | None = None
         self._slot_of_run: dict[int, int] = {}
         rekey_all(self.state)
@@ -144,7 +151,7 @@ class Scheduler:
         while (index := choose(self.state)) == WIDEN:
             self.widen()
         if index == FINISHED:
-            self.stop = StopReason.PROVED_OPTIMAL
+            self.stop = how_it_finished(self.state, self._is_whole)
         if index < 0:
             return None
         slot = self._free_slot()
@@ -173,7 +180,12 @@ class Scheduler:
         if not (math.isfinite(outcome.seconds) and outcome.seconds >= 0):
             raise InvalidSetting("seconds", outcome.seconds, "expected a finite time, 0 or more")
         slot = self._slot_of_run.pop(run.number)
-        index = int(self.state.flights[slot].configuration)
+        flight = self.state.flights[slot]
+        index, pair = int(flight.configuration), int(flight.pair)
+        if outcome.status is not Status.SOLVED or outcome.seconds <= run.cap:
+            self.note(index, pair, STATUS_CODE[outcome.status], outcome.seconds)
+        else:
+            self.note(index, pair, CAPPED, outcome.seconds)
         if not room_for_result(self.state, index):
             self.state = grow(self.state, index)
         code = STATUS_CODE[outcome.status]
@@ -185,18 +197,26 @@ class Scheduler:
 
     def certificate(self) -> Certificate:
         """How close to the best the answer provably is, at this moment."""
-        return certify(self.state, self.recommend(), self.fixed)
+        return certify(self.state, self.recommend(), self._draws, self._is_whole)
 
     def standing(self, configuration: int) -> Standing:
         """What is known of one configuration."""
         return standing(self.state, configuration)
 
-    def compared(self, one: int, other: int) -> tuple[float, float, float]:
-        """A cap that both are known to, and the mean of each, runs counted up to it."""
-        state = self.state
-        level = common_level(state, one, other)
-        cap = cap_at(state.rules, level)
-        return cap, mean_up_to(state, one, level), mean_up_to(state, other, level)
+    def note(self, index: int, pair: int, status: int, seconds: float) -> None:
+        """Keep what came of a pair, for `compared`; `status` as in the kernels."""
+        value = CRASH if status == CRASHED else math.inf
+        if status == SOLVED:
+            value = max(seconds, self.state.rules.first_cap)
+        self._pairs.put(index, pair, value)
+
+    def compared(self, one: int, other: int) -> Compared:
+        """The means of two over the pairs that both have run, up to a cap that both are known to.
+
+        Every pair that was put off has been tried at that cap.
+        """
+        cap, cutoff = common_cap(self.state, one, other), self.state.rules.cutoff
+        return compared(self._pairs.of(one), self._pairs.of(other), cap, cutoff)
 
     def check(self) -> None:
         """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
@@ -220,6 +240,17 @@ class Scheduler:
             return int(free[0])
         self.add_slots()
         return self.state.flights.size // 2
+
+
+def how_it_finished(state: State, is_whole: bool) -> StopReason:
+    """Why a search is over that has nothing left to ask: what may be said of its answer."""
+    testers, instances = state.testers, state.rules.instances
+    if not is_whole:
+        return StopReason.BEST_OF_POOL
+    if state.profile.rounding == FLOOR:  # no proof covers these bounds
+        is_known = testers["completed"] + testers["crashed"] == instances
+        return StopReason.PROVED_OPTIMAL if is_known.all() else StopReason.BY_THE_PAPER
+    return StopReason.PROVED_OPTIMAL
 
 
 def standing(state: State, index: int) -> Standing:

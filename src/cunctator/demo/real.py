@@ -38,8 +38,13 @@ FIRST_CAPS = {"clasp": "40ms", "minisat": "20ms"}
 LARGEST_SEED = 2**31
 
 
-def demo_scenario(solver: str, seed: int, seconds: float, folder: Path) -> Scenario:
-    """Write the formulas and the scenario into a folder, and read it back."""
+def demo_scenario(
+    solver: str, seed: int, seconds: float, folder: Path, workers: int | None = None
+) -> Scenario:
+    """Write the formulas and the scenario into a folder, and read it back.
+
+    Without a number of `workers` there is one for each CPU.
+    """
     _check(solver, seed)
     write_formulas(folder / "training", TRAINING, seed)
     # Formulas of another seed: nothing that the search has seen.
@@ -47,7 +52,7 @@ def demo_scenario(solver: str, seed: int, seconds: float, folder: Path) -> Scena
     search = SEARCH.format(first_cap=FIRST_CAPS[solver], seed=seed, seconds=seconds)
     path = folder / "scenario.toml"
     path.write_text(solver_text(solver) + search, encoding="utf-8")
-    return load_scenario(path)
+    return load_scenario(path, changes={("search", "workers"): workers} if workers else None)
 
 
 def _check(solver: str, seed: int) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from cunctator.errors import InvalidTable
+from cunctator.formats.plain_yaml import read_yaml
 from cunctator.target.table import Table, make_table
 
 NEEDED = ("instance_id", "repetition", "algorithm", "runstatus")
@@ -68,8 +68,8 @@ def _assemble(
 def _read_description(path: Path) -> tuple[str, float]:
     """The name of the runtime column and the cutoff."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        data = read_yaml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         problem = f"not valid YAML ({' '.join(str(error).split())})"
         raise InvalidTable(path, problem, "correct the file") from None
     if not isinstance(data, dict):
@@ -83,6 +83,9 @@ def _read_description(path: Path) -> tuple[str, float]:
         raise InvalidTable(path, "performance_measures names no column", "name one")
     try:
         cutoff = float(data.get("algorithm_cutoff_time"))  # type: ignore[arg-type]
+    except OverflowError:
+        problem = "algorithm_cutoff_time is more than any number of seconds"
+        raise InvalidTable(path, problem, "give the cutoff in seconds") from None
     except (TypeError, ValueError):
         problem = f"algorithm_cutoff_time is {data.get('algorithm_cutoff_time')!r}"
         raise InvalidTable(path, problem, "give the cutoff in seconds") from None

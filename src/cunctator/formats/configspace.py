@@ -13,32 +13,22 @@ import importlib
 import json
 import math
 import warnings as python_warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from cunctator.errors import InvalidKey, InvalidScenario, MissingExtra, one_line
 from cunctator.expressions import Expression, all_of
 from cunctator.formats.configspace_clauses import Clauses, NoSense, value_of
 from cunctator.formats.imported import ImportedSpace, read_lines
+from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS, TooMuch, read_yaml
+from cunctator.formats.reachable import reachable
 from cunctator.parameters import Parameter, make_parameter
 from cunctator.space import Space
-
-try:
-    from yaml import CSafeLoader as SafeLoader
-except ImportError:  # PyYAML may be built without its part in C
-    from yaml import SafeLoader  # type: ignore[assignment]
 
 CONFIGSPACE_ENDINGS = (".json", ".yaml", ".yml")
 LONGEST_TEXT = 8 * 2**20
 """Characters; YAML is read slowly."""
-MOST_ITEMS, DEEPEST = 1_000_000, 50
-"""Of the data: a few characters of YAML can stand for more than fits into any memory."""
-LONGEST_NUMBER = 1000
-"""Characters: YAML reads 1:30 as 90, in a time that grows with the square of the length."""
-YAML_TAG = "tag:yaml.org,2002:"
 
 
 def read_configspace(path: Path) -> ImportedSpace:
@@ -60,16 +50,6 @@ def read_configspace(path: Path) -> ImportedSpace:
         raise InvalidScenario(path, None, key, error.problem, error.fix) from None
 
 
-class _TooMuch(ValueError):
-    """The data is larger than any space, or seems so."""
-
-    def __init__(self, problem: str, fix: str, line: int | None = None) -> None:
-        self.problem = problem
-        self.fix = fix
-        self.line = line
-        super().__init__(problem)
-
-
 def _data(path: Path) -> dict[str, Any]:
     """What the file holds, without any surprise for those who walk through it."""
     text = "\n".join(read_lines(path))
@@ -77,10 +57,10 @@ def _data(path: Path) -> dict[str, Any]:
         raise _wrong(path, "too large for a space", "give a file of at most 8 MB")
     is_json = path.suffix.lower() == ".json"
     try:
-        data = _json(text) if is_json else _yaml(text)
+        data = _json(text) if is_json else read_yaml(text)
     except RecursionError:
         raise _wrong(path, "nested too deeply", "write it flat") from None
-    except _TooMuch as error:
+    except TooMuch as error:
         raise InvalidScenario(path, error.line, "", error.problem, error.fix) from None
     except ValueError as error:
         kind = "JSON" if is_json else "YAML"
@@ -94,7 +74,7 @@ def _data(path: Path) -> dict[str, Any]:
 def _json(text: str) -> Any:
     data = json.loads(text)
     if not _is_small(data):
-        raise _TooMuch("it holds too much, or is nested too deeply", "give a smaller space")
+        raise TooMuch("it holds too much, or is nested too deeply", "give a smaller space")
     return data
 
 
@@ -111,102 +91,6 @@ def _is_small(data: object) -> bool:
         elif isinstance(one, list):
             waiting.extend((part, depth + 1) for part in one)
     return True
-
-
-class _Loader(SafeLoader):
-    """YAML without objects, whose every error is a YAMLError with its line."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        is_long = isinstance(node, yaml.ScalarNode) and len(node.value) > LONGEST_NUMBER
-        if is_long and node.tag in (YAML_TAG + "int", YAML_TAG + "float"):
-            raise _not_of_its_type(node)
-        try:
-            return super().construct_object(node, deep)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            # What PyYAML stumbles over if a tag is put before a text that does not fit it.
-            raise _not_of_its_type(node) from None
-
-
-def _tuple(loader: _Loader, node: Any) -> Any:
-    """ConfigSpace writes the values of ForbiddenInClause so."""
-    return loader.construct_yaml_seq(node)
-
-
-_Loader.add_constructor(YAML_TAG + "python/tuple", _tuple)
-
-
-def _not_of_its_type(node: yaml.Node) -> yaml.YAMLError:
-    kind = node.tag.removeprefix(YAML_TAG)
-    problem = f"{one_line(str(node.value), 50)!r} cannot be read as {kind}"
-    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-
-
-def _yaml(text: str) -> Any:
-    """YAML without objects; raises ValueError."""
-    try:
-        _refuse_too_much(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader with lists added
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
-
-
-@dataclasses.dataclass(slots=True)
-class _Weight:
-    """What a part of the YAML comes to if every reference in it is written out."""
-
-    items: int = 1
-    height: int = 0
-    is_open: bool = False
-
-    def add(self, other: _Weight) -> None:
-        self.items += other.items
-        self.height = max(self.height, other.height + 1)
-
-
-def _refuse_too_much(text: str) -> None:
-    """Raise _TooMuch before anything is built of the text.
-
-    To build it, the loader calls itself for each level, in C, until the process dies. Its events
-    come one by one.
-    """
-    around, anchors = [_Weight()], dict[str | None, _Weight]()
-    for event in yaml.parse(text, Loader=_Loader):
-        line = event.start_mark.line + 1 if event.start_mark else None
-        if isinstance(event, yaml.CollectionEndEvent):
-            done = around.pop()
-            done.is_open = False
-            around[-1].add(done)
-        elif isinstance(event, yaml.NodeEvent):
-            _refuse_merging(event, line)
-            one = _weight(event, anchors)
-            if one.is_open and isinstance(event, yaml.AliasEvent):
-                raise _TooMuch(f"*{event.anchor} is within itself", "write it out", line)
-            if len(around) - 1 + one.height > DEEPEST:
-                problem = f"nested too deeply: more than {DEEPEST} levels"
-                raise _TooMuch(problem, "write it flat", line)
-            if one.is_open:
-                around.append(one)
-            else:
-                around[-1].add(one)
-        if around[-1].items > MOST_ITEMS:
-            raise _TooMuch("it holds too much", "write it without references", line)
-
-
-def _weight(event: yaml.NodeEvent, anchors: dict[str | None, _Weight]) -> _Weight:
-    """Of a reference, what it refers to; the loader complains if that is nothing."""
-    if isinstance(event, yaml.AliasEvent):
-        return anchors.get(event.anchor, _Weight())
-    one = _Weight(is_open=isinstance(event, yaml.CollectionStartEvent))
-    if event.anchor is not None:
-        anchors[event.anchor] = one
-    return one
-
-
-def _refuse_merging(event: yaml.NodeEvent, line: int | None) -> None:
-    """PyYAML copies what is merged, so that few characters make it busy for ever."""
-    is_key = isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.value == "<<"
-    if is_key or getattr(event, "tag", None) == YAML_TAG + "merge":
-        raise _TooMuch("<< (a merge key) is not read", "write out what it stands for", line)
 
 
 def _hyperparameters(
@@ -261,9 +145,17 @@ def _space(
     parameters = tuple(
         _with_condition(parameter, conditions.get(name)) for name, parameter in plain.items()
     )
-    rules = tuple(rule for rule in forbidden if rule is not None)
-    Space(parameters, forbidden=rules)  # complains if they do not fit together
-    return ImportedSpace(parameters, rules, warnings=tuple(warnings))
+    clauses_left = [rule for rule in forbidden if rule is not None]
+    Space(parameters, forbidden=clauses_left)  # complains if they do not fit together
+    reached = reachable(parameters, clauses_left)
+    for name, reason in reached.gone.items():
+        warnings.append(f"{name} is never active and is left out: {reason}")
+    if None in reached.forbidden:
+        warnings.append("forbidden clauses about what is never active are left out")
+    rules = tuple(rule for rule in reached.forbidden if rule is not None)
+    return ImportedSpace(
+        reached.parameters, rules, warnings=tuple(warnings), left_out=frozenset(reached.gone)
+    )
 
 
 def _items(data: Mapping[str, Any], key: str) -> list[Any]:
@@ -283,6 +175,7 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
     """A hyperparameter of the library as ours."""
     name, kind = str(one.name), type(one).__name__.removesuffix("Hyperparameter")
     if kind == "Constant":
+        _warn_of_none(name, [one.value], warnings)
         value = value_of(one.value, name)
         return make_parameter(name, "categorical", value, values=[value])
     if kind in ("Categorical", "Ordinal"):
@@ -290,6 +183,7 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
         weights = getattr(one, "weights", None) or ()
         if len(set(weights)) > 1:
             warnings.append(f"{name}: its weights are not used; all values are as likely")
+        _warn_of_none(name, listed, warnings)
         values = [value_of(value, name) for value in listed]
         default = value_of(one.default_value, name)
         if kind == "Ordinal":
@@ -310,6 +204,11 @@ def _parameter(one: Any, warnings: list[str]) -> Parameter:
             name, "integer", default, low=int(one.lower), high=int(one.upper), log=log
         )
     return make_parameter(name, "real", float(one.default_value), low=low, high=high, log=log)
+
+
+def _warn_of_none(name: str, values: Iterable[object], warnings: list[str]) -> None:
+    if any(value is None for value in values):
+        warnings.append(f"{name}: its value None is the text 'None' here")
 
 
 def _wrong(path: Path, problem: str, fix: str) -> InvalidScenario:

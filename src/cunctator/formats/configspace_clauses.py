@@ -1,7 +1,7 @@
 """Conditions and forbidden clauses of ConfigSpace, as expressions.
 
-Values are texts to us where a parameter has listed values, written as Python writes them, because
-that is how ConfigSpace's users pass them on: `True`, not `true`.
+Values keep their types, because a Python function is given them as they are. Only None has no place
+in a scenario, and becomes a text.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class NoSense(ValueError):
 
 
 def value_of(given: Any, key: str) -> Value:
-    """A value as ours; numbers of numpy become Python's."""
+    """A value as ours; numbers and truth values of numpy become Python's."""
     given = given.item() if hasattr(given, "item") else given
-    if given is None or isinstance(given, bool):
+    if given is None:
         return str(given)
     is_float = isinstance(given, float)
     if (is_float and not math.isfinite(given)) or (isinstance(given, int) and abs(given) >= 2**63):
@@ -156,7 +156,7 @@ class Clauses:
         value, parameter = value_of(given, name), self._parameters[name]
         if parameter.kind in LISTED:  # 1 and 1.0 are the same to Python, but not as texts
             return Constant(next((one for one in parameter.values if one == value), value))
-        if isinstance(value, str):
+        if isinstance(value, str | bool):
             raise NoSense(name, f"it is a number, and cannot be compared with {value!r}")
         return Constant(value)
 

@@ -28,6 +28,8 @@ class ImportedSpace:
     """Whether the file gives them; else they are placeholders, and others must be found."""
     warnings: tuple[str, ...] = ()
     """What was not understood or not used, a line each."""
+    left_out: frozenset[str] = frozenset()
+    """Parameters of the file that are never active."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,17 @@ def kind_of(path: Path) -> Kind:
     """What a file is, by its name and its lines; PCS if nothing speaks for anything."""
     if path.suffix.lower() in CONFIGSPACE_ENDINGS:
         return CONFIGSPACE
-    votes = Counter(kind.name for line in read_lines(path) for kind in _kinds_of(line))
+    return voted_kind(path) or PCS
+
+
+def voted_kind(path: Path) -> Kind | None:
+    """The same of a file that may be anything; None if nothing speaks for anything."""
+    lines = read_lines(path)
+    if path.suffix.lower() in CONFIGSPACE_ENDINGS:
+        return CONFIGSPACE if any("hyperparameters" in line for line in lines) else None
+    votes = Counter(kind.name for line in lines for kind in _kinds_of(line))
     best = max(KINDS, key=lambda kind: votes[kind.name])
-    return best if votes[best.name] else PCS
+    return best if votes[best.name] else None
 
 
 def import_file(path: Path) -> Imported:
@@ -179,6 +187,12 @@ def summary(imported: Imported, kind: Kind) -> list[str]:
         lines.append(
             "The defaults are placeholders: this format has none. Edit them in the scenario, or"
             " give a configurationsFile in the irace scenario and import that"
+        )
+    booleans = [p.name for p in space.parameters if any(isinstance(v, bool) for v in p.values)]
+    if booleans and isinstance(imported, ImportedSpace):
+        lines.append(
+            f"{one_line(', '.join(booleans))}: a Python function gets True and False, a command"
+            ' true and false; other words by a format = {yes = "--x=on", no = "--x=off"}'
         )
     warnings = list(space.warnings)
     if isinstance(imported, ImportedScenario):

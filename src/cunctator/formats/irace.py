@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cunctator.errors import InvalidKey, InvalidScenario, one_line
@@ -33,6 +33,7 @@ from cunctator.formats.irace_lines import (
     two_bounds,
 )
 from cunctator.formats.placeholders import allowed_draw
+from cunctator.formats.reachable import Reached, reachable
 from cunctator.formats.shell_words import format_of, needs_shell
 from cunctator.parameters import DIGITS, Kind, Parameter, Value, between, make_parameter
 from cunctator.space import Space
@@ -69,13 +70,29 @@ def read_irace_parameters(path: Path, forbidden_file: Path | None = None) -> Imp
         _condition(reader, at, at.text, "forbidden", warnings) for at in sections.forbidden
     ]
     formats = {d.name: _make_format(d, values.get(d.name), warnings) for d in declared}
+    reached = reachable(parameters, forbidden)
+    warnings.extend(_what_is_left_out(sections, reached))
+    # From here on, clauses and their places in the file belong together.
+    rules = list(zip(sections.forbidden, reached.forbidden, strict=True))
+    sections.forbidden[:] = [at for at, rule in rules if rule is not None]
+    kept = [rule for _, rule in rules if rule is not None]
     return ImportedSpace(
-        parameters=_with_defaults(path, sections, parameters, forbidden),
-        forbidden=tuple(forbidden),
-        formats=formats,
+        parameters=_with_defaults(path, sections, reached.parameters, kept),
+        forbidden=tuple(kept),
+        formats={name: one for name, one in formats.items() if name not in reached.gone},
         has_defaults=False,
         warnings=shortened(warnings),
+        left_out=frozenset(reached.gone),
     )
+
+
+def _what_is_left_out(sections: Sections, reached: Reached) -> Iterator[str]:
+    for name, reason in reached.gone.items():
+        place = sections.parameters[name].at.place
+        yield f"{place}: {name} is never active and is left out: {reason}"
+    for at, rule in zip(sections.forbidden, reached.forbidden, strict=True):
+        if rule is None:
+            yield f"{at.place}: it never applies, and is left out"
 
 
 def shortened(warnings: Sequence[str]) -> tuple[str, ...]:

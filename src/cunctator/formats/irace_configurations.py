@@ -59,7 +59,7 @@ def configurations_with_warnings(
     if len(table) < 2:
         fix = "give the parameters' names on the first line, then a configuration on each"
         raise InvalidScenario(path, None, "", "there are no configurations in it", fix)
-    names = _heading(path, *table[0], by_name)
+    names = _heading(path, *table[0], by_name, space.left_out)
     rows = [_row(path, number, names, cells, by_name) for number, cells in table[1:]]
     warnings: list[str] = []
     return _checked(path, rows, space, warnings), warnings
@@ -81,13 +81,17 @@ def _cells(path: Path, number: int, line: str) -> list[Cell]:
 
 
 def _heading(
-    path: Path, number: int, cells: list[Cell], by_name: Mapping[str, Parameter]
+    path: Path,
+    number: int,
+    cells: list[Cell],
+    by_name: Mapping[str, Parameter],
+    left_out: frozenset[str],
 ) -> list[str]:
     names = [cell.text for cell in cells]
     if len(set(names)) < len(names):
         raise InvalidScenario(path, number, "", "a name is there twice", "keep one of the two")
     for name in names:
-        if name not in by_name:
+        if name not in by_name and name not in left_out:
             problem, fix = "there is no such parameter", "name those of the parameter file"
             raise InvalidScenario(path, number, name, problem, fix)
     given = set(names)
@@ -109,7 +113,9 @@ def _row(
         raise InvalidScenario(path, number, "", problem, "give each parameter a value or NA")
     values: dict[str, Value] = {}
     for name, cell in zip(names, cells, strict=True):
-        parameter = by_name[name]
+        parameter = by_name.get(name)
+        if parameter is None:  # it is never active
+            continue
         is_value = cell.is_quoted and cell.text in parameter.values
         if cell.text in MISSING and not is_value:
             continue

@@ -15,6 +15,7 @@ from pathlib import Path
 from cunctator.errors import InvalidScenario
 from cunctator.formats.imported import read_lines
 from cunctator.formats.irace_lines import statements
+from cunctator.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ def _lines(path: Path, warnings: list[str]) -> list[str]:
     different = list(dict.fromkeys(lines))
     if len(different) < len(lines):
         count = len(lines) - len(different)
-        warnings.append(f"{path.name}: {count:,} lines are repeated; each instance is used once")
+        repeated = counted(count, "line is", "lines are")
+        warnings.append(f"{path.name}: {repeated} repeated; each instance is used once")
     return different
 
 

@@ -28,6 +28,7 @@ from cunctator.expressions import (
     parse_expression,
 )
 from cunctator.expressions.evaluation import truth
+from cunctator.expressions.reduction import NEVER
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace import shortened
 from cunctator.formats.pcs_lines import (
@@ -50,9 +51,11 @@ from cunctator.formats.pcs_values import (
     understood,
     unknown_values,
 )
+from cunctator.formats.reachable import Reached, reachable
 from cunctator.parameters import LISTED, Parameter, Value, make_parameter
 from cunctator.space import Space
 
+NEVER_APPLIES = "it never applies, because no parameters have these values, and is left out"
 RUN = re.compile(r"[^\s(){},<>=!&|]+")
 """In an expression: a name, a value, or arithmetic without blanks."""
 
@@ -71,6 +74,8 @@ class _Importer:
         self._domains: dict[str, Domain] = {}
         self._conditions: dict[str, list[ConditionLine]] = {}
         self._forbidden: list[tuple[Line, Expression]] = []
+        self._never: dict[str, tuple[Line, str]] = {}
+        """Children whose own conditions cannot hold: on which line, and why."""
 
     def space(self) -> ImportedSpace:
         """All lines together, checked."""
@@ -90,9 +95,30 @@ class _Importer:
             expression = self._forbids(each)
             if expression is not None:
                 self._forbidden.append((each.line, expression))
+        reached = self._reached(parameters)
         expressions = tuple(expression for _, expression in self._forbidden)
-        self._check(parameters, expressions)
-        return ImportedSpace(parameters, expressions, warnings=shortened(self._warnings))
+        self._check(reached.parameters, expressions)
+        return ImportedSpace(
+            reached.parameters,
+            expressions,
+            warnings=shortened(self._warnings),
+            left_out=frozenset(reached.gone),
+        )
+
+    def _reached(self, parameters: tuple[Parameter, ...]) -> Reached:
+        """The space without what is never active, which is warned of."""
+        reached = reachable(parameters, [expression for _, expression in self._forbidden])
+        for name, reason in reached.gone.items():
+            line, why = self._never.get(name, (self._conditions[name][-1].line, reason))
+            self._warnings.append(line.warning(f"{why}; {name} is never active and is left out"))
+        kept = []
+        for (line, _), rule in zip(self._forbidden, reached.forbidden, strict=True):
+            if rule is None:
+                self._warnings.append(line.warning(NEVER_APPLIES))
+            else:
+                kept.append((line, rule))
+        self._forbidden = kept
+        return reached
 
     def _domain(self, line: Line, name: str) -> Domain:
         if name not in self._domains:
@@ -144,18 +170,21 @@ class _Importer:
         if lines is None:
             return domain.parameter
         alternatives = [self._possible_clauses(said) for said in lines]
+        if not all(alternatives):
+            return replace(domain.parameter, when=NEVER)
         if all(len(clauses) == 1 for clauses in alternatives):
             parts = [part for clauses in alternatives for part in clauses[0]]
             if not is_possible(parts):
                 problem = "it never holds together with the other conditions of this parameter"
-                raise lines[-1].line.wrong(problem, "correct one of them")
+                self._never[domain.name] = lines[-1].line, problem
+                return replace(domain.parameter, when=NEVER)
             if all(part.is_plain for part in parts):
                 return replace(domain.parameter, when=table_of(parts))
         when = all_of([any_of([joined(clause) for clause in one]) for one in alternatives])
         return replace(domain.parameter, when=when)
 
     def _possible_clauses(self, said: ConditionLine) -> list[list[Part]]:
-        """One of these must hold; a clause holds if all its parts do."""
+        """One of these must hold; a clause holds if all its parts do. Without any, none can."""
         clauses = [[self._part(said.line, one) for one in clause] for clause in said.clauses]
         unknown = [
             f"{text!r} is not a value of {one.parent!r}"
@@ -166,7 +195,8 @@ class _Importer:
         kept = [clause for clause in clauses if is_possible(clause)]
         if not kept:
             why = f": {unknown[0]}" if unknown else ""
-            raise said.line.wrong(f"it never holds{why}", "give values that its parents have")
+            self._never.setdefault(said.child, (said.line, f"it never holds{why}"))
+            return []
         self._warnings.extend(said.line.warning(f"{one}; left out") for one in unknown)
         if len(kept) < len(clauses):
             self._warnings.append(said.line.warning("a part of it never holds and is left out"))
@@ -187,8 +217,7 @@ class _Importer:
         else:
             expression = self._possible(said.line, self._advanced(said))
         if expression is None:
-            problem = "it never applies, because no parameters have these values, and is left out"
-            self._warnings.append(said.line.warning(problem))
+            self._warnings.append(said.line.warning(NEVER_APPLIES))
         return expression
 
     def _is_setting(self, name: str, value: str) -> bool:

@@ -18,6 +18,7 @@ from cunctator.errors import InvalidScenario
 from cunctator.formats.imported import read_lines, wrong_line
 from cunctator.formats.smac_keys import Settings
 from cunctator.formats.smac_places import Places, exists
+from cunctator.units import counted
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NO_INSTANCE = "no_instance"
@@ -74,8 +75,8 @@ def _names(place: Path, bases: Sequence[Path], warnings: list[str]) -> list[str]
         warnings.append(f"{place.name}: {what}; wrappers are given 0")
     names = list(dict.fromkeys(row[0] for row in rows))
     if len(names) < len(rows):
-        count = len(rows) - len(names)
-        warnings.append(f"{place.name}: {count:,} lines are repeated; each instance is used once")
+        lines = counted(len(rows) - len(names), "line is", "lines are")
+        warnings.append(f"{place.name}: {lines} repeated; each instance is used once")
     return names
 
 

@@ -90,7 +90,7 @@ def answers_figure(comparison: Comparison) -> Figure:
     _runtime_axis(sheet.panels[0], drawn, sheet.most_ticks)
     legends = [] if sheet.is_divided else [handles]
     if any("delta" in METHODS[one.method].grid for one in series):
-        legends.append(_key(_scale(sheet)))
+        legends.append(_key(_scale(sheet), series))
     caption = _caption(comparison, sheet, series, *_answers_words(series), "dotted: the best")
     return finish(sheet, ("charged time", "mean runtime of the answer"), legends, caption)
 
@@ -145,16 +145,29 @@ def _scale(sheet: Sheet) -> float:
     return SMALL_MARKS if sheet.is_divided else 1.0
 
 
-def _key(scale: float) -> list[Line2D]:
-    """What size and shade mean."""
+def _key(scale: float, series: list[Series]) -> list[Line2D]:
+    """What size and shade mean, by values that were run."""
     marks = []
-    for epsilon in (0.1, 0.5, 0.9):
+    for epsilon in _run_values("epsilon", series):
         size = math.sqrt(scale * _area(epsilon))
         marks.append(_mark(f"epsilon {epsilon:g}", "#777777", "o", size))
-    for delta in (0.1, 0.3, 0.5):
+    for delta in _run_values("delta", series):
         shade = 1 - _depth(delta) * 0.75
         marks.append(_mark(f"delta {delta:g}", (shade, shade, shade), "o"))
     return marks
+
+
+def _run_values(name: str, series: list[Series]) -> list[float]:
+    """The least, the middle and the largest value that a method was given in its grid."""
+    given = {
+        record["settings"][name]
+        for one in series
+        if one.has_grid and name in METHODS[one.method].grid
+        for record in answered(one.records)
+        if name in record["settings"]
+    }
+    values = sorted(given)
+    return sorted({values[0], values[len(values) // 2], values[-1]}) if values else []
 
 
 def _mark(

@@ -14,17 +14,24 @@ from numpy.typing import NDArray
 from cunctator.comparison.jobs import Conditions
 from cunctator.core.equation1 import squared_epsilon
 from cunctator.instances import resampled
-from cunctator.report.layout import TITLE_SIZE, about_table, finish, one_panel
-from cunctator.report.style import COLOURS, shortened
-from cunctator.report.ticks import linear_time_ticks
+from cunctator.report.layout import SMALL_SIZE, TITLE_SIZE, about_table, finish, one_panel
+from cunctator.report.style import COLOURS, shortened, tidy
+from cunctator.report.ticks import FEW_TICKS, linear_time_ticks
 from cunctator.simulation import Simulation
 from cunctator.target.table import Table
 from cunctator.units import counted, format_duration
 
 DELTAS = (0.05, 0.1, 0.2, 0.5)
-LOOKS = (("#a6cfe8", 5.5), ("#5aa5d6", 3.6), ("#0a5ba3", 2.0), ("#06244a", 0.8))
-"""Colours and widths: wide and pale below thin and dark, so that lines that coincide are all to be
-seen."""
+LOOKS = (
+    ("#9ecbe8", "solid"),
+    ("#3f8fcb", (0.0, (9.0, 3.0))),
+    ("#0a5299", (0.0, (6.0, 6.0))),
+    ("#041a38", (0.0, (3.0, 9.0))),
+)
+"""Colours and dashes: darker and shorter for larger deltas, drawn on top of each other. Of lines
+that coincide each shows in a quarter of the length."""
+
+VARIATION_WIDTH = 2.2
 
 TRUTH, SEEN, BOUND = COLOURS["sp"], "#555555", COLOURS["spc"]
 RUNS, STEPS = 3000, 2000
@@ -34,6 +41,16 @@ and steps between two looks."""
 LEAST_STEPS, MOST_STEPS, STEPS_EACH = 1_000_000, 20_000_000, 4 * RUNS
 """Steps to wait for these runs: at least, at most, and for each configuration in between. That
 takes some seconds, and is enough for a good one of a thousand."""
+
+UNSEEN = 0.01
+"""Share of the mean that may be to the right of the picture of its bound: all of it would leave no
+room for the rest if a few runs are very long."""
+
+NARROW = 0.25
+"""Share of the width: if less is known of the runs, that is enlarged in a small picture."""
+
+INSET, INSET_TOP = (0.32, 0.12, 0.64, 0.6), 0.75
+"""Where that is, in shares of the large one, if F is above it there."""
 
 RIGHT_OF_ALL = 1e15
 """An epsilon that nobody needs: curves go on to the edge of the picture."""
@@ -74,23 +91,56 @@ def bound_figure(table: Table, conditions: Conditions, index: int) -> Figure:
     cap = standing.known_cap
     sheet = one_panel()
     panel = sheet.panels[0]
-    handles = [_draw_truth(panel, row, float(table.runtimes[index].min()) < conditions.first_cap)]
-    if standing.started:
-        seen = np.minimum(row[resampled(row.size, 0, 0)[: standing.started]], cap)
-        steps = simulation.steps + 1
-        handles += _draw_bound(panel, survival_bound(seen, steps, cap), seen.size, conditions)
-        panel.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
-    panel.set_ylim(0.0, 1.02)
-    longest, most = float(row.max()), float(np.quantile(row, 0.9))
-    panel.set_xlim(0.0, min(longest, max(1.5 * cap, most)))
-    linear_time_ticks(panel.xaxis)
+    is_raised = float(table.runtimes[index].min()) < conditions.first_cap
+    seen = np.minimum(row[resampled(row.size, 0, 0)[: standing.started]], cap)
+
+    def draw(part: Axes, end: float, most_ticks: int) -> list[Line2D]:
+        lines = [_draw_truth(part, row, is_raised)]
+        if seen.size:
+            curves = survival_bound(seen, simulation.steps + 1, cap)
+            lines += _draw_bound(part, curves, seen.size, conditions)
+            part.axvline(cap, color=BOUND, linewidth=0.8, linestyle=":")
+        part.set_ylim(0.0, 1.02)
+        part.set_xlim(0.0, end)
+        linear_time_ticks(part.xaxis, most_ticks)
+        return lines
+
+    end = min(float(row.max()), max(1.5 * cap, _end_of_area(row)))
+    handles = draw(panel, end, sheet.most_ticks)
+    is_narrow = seen.size and cap < NARROW * end and (row <= INSET[0] * end).mean() > INSET_TOP
+    if is_narrow:
+        draw(_inset(panel), 1.5 * cap, FEW_TICKS)
     panel.set_title(shortened(table.configurations[index]), fontsize=TITLE_SIZE, parse_math=False)
     caption = (
         f"{about_table(table)}; illustration: SPC with profile {PROFILE} on instances drawn with"
         f" replacement, after {counted(simulation.steps, 'step')}; dotted: the known cap"
     )
+    if is_narrow:
+        caption += "; small: its surroundings, enlarged"
+    if end < row.max():
+        share = np.maximum(row - end, 0.0).mean() / row.mean()
+        caption += (
+            f"; {share:.1%} of the mean is to the right of the picture, in runs of up to"
+            f" {format_duration(float(row.max()))}"
+        )
     labels = ("runtime", "probability of solving an instance")
     return finish(sheet, labels, [handles], caption)
+
+
+def _inset(panel: Axes) -> Axes:
+    """A small picture where the large one is empty."""
+    small = panel.inset_axes(INSET)
+    tidy(small)
+    small.tick_params(labelsize=SMALL_SIZE)
+    return small
+
+
+def _end_of_area(row: NDArray[np.float64]) -> float:
+    """A time, one of the runs', beyond which there is next to nothing of the area above F."""
+    times = np.sort(row)
+    # What each time leaves out: the parts of longer runs beyond it.
+    beyond = (times[::-1].cumsum()[::-1] - times * np.arange(times.size, 0, -1)) / times.size
+    return float(times[np.argmax(beyond <= UNSEEN * times.mean())])
 
 
 def _simulated(table: Table, conditions: Conditions, index: int) -> Simulation:
@@ -161,7 +211,7 @@ def variation_figure(table: Table, conditions: Conditions) -> Figure:
     panel = sheet.panels[0]
     least, most = 0.01, 1.0
     handles = []
-    for delta, (colour, width) in zip(DELTAS, LOOKS, strict=True):
+    for delta, (colour, dashes) in zip(DELTAS, LOOKS, strict=True):
         epsilons = np.sort(least_epsilons(runtimes, delta, conditions.first_cap))
         shares = np.arange(1, epsilons.size + 1) / epsilons.size
         most = max(most, 1.5 * float(epsilons[-1]))
@@ -170,7 +220,8 @@ def variation_figure(table: Table, conditions: Conditions) -> Figure:
         up = np.concatenate([[begin], np.maximum(shares, begin)])
         at, up = np.append(at, RIGHT_OF_ALL), np.append(up, 1.0)
         (line,) = panel.step(at, 100 * up, where="post", label=f"delta {delta:g}")
-        line.set(color=colour, linewidth=width, solid_capstyle="butt")
+        line.set(color=colour, linestyle=dashes, linewidth=VARIATION_WIDTH)
+        line.set(solid_capstyle="butt", dash_capstyle="butt")
         handles.append(line)
     panel.set_xscale("log")
     panel.set_xlim(least, most)

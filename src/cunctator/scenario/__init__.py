@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -26,7 +26,8 @@ from cunctator.errors import InvalidKey, InvalidScenario
 from cunctator.expressions import Expression, ExpressionError, parse_expression
 from cunctator.instances import Instances
 from cunctator.parameters import Parameter, make_parameter
-from cunctator.scenario.lines import line_of
+from cunctator.scenario.changes import Changes, with_changes
+from cunctator.scenario.lines import line_of, too_deep
 from cunctator.scenario.models import (
     BudgetTable,
     Document,
@@ -58,7 +59,7 @@ class Scenario:
 
     path: Path
     text: str = field(repr=False)
-    """The file as it was read."""
+    """The file as it was read, with what was given on the command line."""
     target: TargetTable
     directory: Path
     """Where the target runs."""
@@ -82,13 +83,18 @@ class Scenario:
         return asked if size is None else min(asked, size)
 
 
-def load_scenario(path: str | PathLike[str], folder: Path | None = None) -> Scenario:
+def load_scenario(
+    path: str | PathLike[str], folder: Path | None = None, changes: Changes | None = None
+) -> Scenario:
     """Read and check a scenario file; raises InvalidScenario, which says what to do.
 
-    Paths in it are relative to `folder`, by default that of the file.
+    Paths in it are relative to `folder`, by default that of the file. `changes` are put into its
+    text.
     """
     place = Path(path)
     text = _read(place)
+    if (line := too_deep(text)) is not None:
+        raise InvalidScenario(place, line, "", "nested too deeply", "write it flat")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -98,14 +104,30 @@ def load_scenario(path: str | PathLike[str], folder: Path | None = None) -> Scen
         raise InvalidScenario(
             place, None, "", "a number has too many digits", "shorten it"
         ) from None
-    except RecursionError:
-        raise InvalidScenario(place, None, "", "nested too deeply", "write it flat") from None
     try:
+        if changes:
+            text = with_changes(text, changes)
+            data = tomllib.loads(text)
+        _check_numbers(data, ())
         return _build(place, text, data, (folder or place.parent).resolve())
     except InvalidKey as error:
         line = line_of(text, error.key)
         name = ".".join(str(part) for part in error.key)
         raise InvalidScenario(place, line, name, error.problem, error.fix) from None
+
+
+def _check_numbers(given: object, key: tuple[str | int, ...]) -> None:
+    """Python reads whole numbers of any length, TOML has those of 64 bits."""
+    if isinstance(given, int) and not -(2**63) <= given < 2**63:
+        problem = "a whole number that is too large for TOML"
+        raise InvalidKey(key, problem, "give one of at most 64 bits")
+    parts: Iterable[tuple[str | int, object]] = ()
+    if isinstance(given, dict):
+        parts = given.items()
+    elif isinstance(given, list):
+        parts = enumerate(given)
+    for name, part in parts:
+        _check_numbers(part, (*key, name))
 
 
 def template_text() -> str:

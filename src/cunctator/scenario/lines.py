@@ -1,6 +1,7 @@
 """On which line of a TOML file a key stands; `tomllib` does not say.
 
-The text has been read by `tomllib` before, so this may take it to be well-formed.
+The text has been read by `tomllib` before, so this may take it to be well-formed; what `tomllib`
+must not be given is found here too, before.
 """
 
 from __future__ import annotations
@@ -21,6 +22,29 @@ PIECE = re.compile(
     re.DOTALL,
 )
 OPENING, CLOSING = ("[", "{"), ("]", "}")
+
+
+DEEPEST = 50
+"""Tables in tables, parts of a dotted key. A scenario needs five; `tomllib` takes time that grows
+with the square of them, and memory too."""
+
+
+def too_deep(text: str) -> int | None:
+    """The first line that nests more than DEEPEST tables or lists; the text may be anything."""
+    line, depth, dots = 1, 0, 0
+    for match in PIECE.finditer(text):
+        piece = match[0]
+        if piece == ".":
+            dots += 1
+        elif piece in OPENING or piece in CLOSING:
+            depth = max(0, depth + (piece in OPENING) - (piece in CLOSING))
+            dots = 0
+        elif piece in ("\n", "=", ","):
+            dots = 0
+        if depth + dots > DEEPEST:
+            return line
+        line += piece.count("\n")
+    return None
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int | None:

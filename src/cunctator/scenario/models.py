@@ -38,8 +38,6 @@ def scalar(given: Any) -> Value:
     """A text, number or truth value."""
     if isinstance(given, float) and not math.isfinite(given):
         raise Wrong(f"{given} is not a value", "give a finite number")
-    if isinstance(given, int) and not -(2**63) <= given < 2**63:
-        raise Wrong("a whole number that is too large for TOML", "give one of at most 64 bits")
     if isinstance(given, str | int | float):
         return given
     raise Wrong(f"{type(given).__name__} is not a value", "give a text, a number, true or false")
@@ -133,9 +131,11 @@ def duration(given: Any) -> float:
         if isinstance(given, bool) or not isinstance(given, str | int | float):
             raise InvalidSetting("", given, "")
         seconds = parse_duration(given, "") if isinstance(given, str) else float(given)
-    except (InvalidSetting, OverflowError):
-        fix = 'give a time such as "250ms", "90s", "15m", "2h" or "3d"'
+    except InvalidSetting as error:
+        fix = error.expected or 'give a time such as "250ms", "90s", "2m30s", "2h" or "3d"'
         raise Wrong(f"{given!r} is not a time", fix) from None
+    except OverflowError:
+        seconds = math.inf
     if not SHORTEST <= seconds <= LONGEST:
         raise Wrong(f"{given!r} is out of range", "give more than nothing, and at most 11000d")
     return seconds

@@ -8,7 +8,7 @@ from cunctator.core.profiles import DEFAULT
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem
 from cunctator.simulation import Simulation
-from cunctator.statement import floor_note, headline
+from cunctator.statement import counting_note, headline
 
 
 def solve(problem: Problem, profile: str, confidence: float) -> Outcome:
@@ -29,7 +29,7 @@ def solve(problem: Problem, profile: str, confidence: float) -> Outcome:
         steps=result.steps,
         spent=np.array([standing.charged for standing in result.standings]),
         stop=result.stop.value,
-        claim=f"{headline(result.certificate)} {floor_note(result.certificate)}".rstrip(),
+        claim=f"{headline(result.certificate)} {counting_note(result.certificate)}".rstrip(),
     )
 
 

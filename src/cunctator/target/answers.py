@@ -40,7 +40,8 @@ class Contradiction:
     second: Given
 
     def __str__(self) -> str:
-        return f"{one_line(self.instance, 1000)}: {self.first} but {self.second}"
+        both = f"{self.first} but {self.second}"
+        return f"{one_line(self.instance, 1000)}: {both} (of `answer`, the first match counts)"
 
 
 class Answers:

@@ -11,6 +11,10 @@ cleaner, but a process that moves between groups waits for a grace period of the
 more on a busy machine: too long before each run of 50 ms. So what the supervisor uses is
 subtracted, and it cannot use `cgroup.kill` itself. Nor is memory limited by the group: the kernel
 allows that only below groups without processes, and ours has some.
+
+A target that may (as root) can leave its group, or make one of its own below. It does not leave our
+descendants by that: who belongs to a run is the union of both, and what it has used is the larger
+of the two accounts.
 """
 
 from __future__ import annotations
@@ -29,48 +33,78 @@ OWN_GROUP = "0::"
 """What the line of cgroup v2 begins with in /proc/<pid>/cgroup."""
 
 
+LINKS_OF_AN_EMPTY_FOLDER = 2
+
+
 class GroupTree:
-    """All processes of this one's group but itself. Make it before the run starts."""
+    """All processes of this one's group but itself, and its descendants; one for each run.
+
+    Make it before the run starts.
+    """
 
     method = "cgroup"
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._reaped = ProcessTree()
+        self._below = ProcessTree()
+        self.patience = self._relaxed()
         self._before = self._counted()
+        self._has_deserters = False
 
-    def begin(self, used: float) -> None:
+    def discount(self, used: float) -> None:
         """All that was used since the fork is counted here; this much is not the target's."""
-        self._reaped.begin(used)
+        self._below.discount(used)
         self._before += used
 
     def look(self) -> Sight:
         """The kernel's account of a running process is up to a tick old: its clock renews it."""
-        memory = threads = 0
-        for process in self.members():
-            if fields := tree.status_fields(process):
-                with suppress(OSError):
-                    tree.process_clock(process)
-                memory += int(fields[tree.RESIDENT]) * tree.PAGE
-                threads += int(fields[tree.THREADS])
-        return Sight(self._counted() - self._before, memory, threads)
+        found = dict(tree.descendants())
+        inside = self._inside()
+        for process in inside:
+            if process not in found and (fields := tree.status_fields(process)):
+                found[process] = fields
+        sight = self._below.sight(list(found.items()))
+        if not self._has_deserters and not found.keys() <= set(inside):
+            self._has_deserters = any(self._is_outside(each) for each in found.keys() - set(inside))
+        self.patience = self._below.patience if self._has_deserters else self._relaxed()
+        return sight._replace(cpu=max(sight.cpu, self._counted() - self._before))
 
     def members(self) -> list[int]:
-        """All who are in the group, but for us."""
+        """All who are in the group, but for us, or below us."""
+        return list({*self._below.members(), *self._inside()})
+
+    def kill(self) -> None:
+        """Freeze them, then kill them (`freeze_and_kill`); the group shows its members at once."""
+        if self._inside():
+            tree.freeze_and_kill(self._inside)
+        if self._has_deserters or not self._inside():
+            self._below.kill()
+
+    def final_cpu(self) -> float:
+        """What the group counts is some microseconds less, on account of our own share."""
+        return max(self._below.final_cpu(), self._counted() - self._before)
+
+    def doubt(self) -> str:
+        """The group counts whatever is in it; there may be doubt about those who left."""
+        return self._below.doubt() if self._has_deserters else ""
+
+    def _relaxed(self) -> float:
+        """Nothing in the group is missed; we look in order to see who leaves it."""
+        return max(tree.LONGEST_PATIENCE, 5 * self._below.patience)
+
+    def _inside(self) -> list[int]:
         words = tree.read_kernel_file(f"{self._folder}/cgroup.procs").split()
         own = os.getpid()
         return [process for word in words if (process := int(word)) != own]
 
-    def kill(self) -> None:
-        """Kill the members; once there are none, descendants who have left the group."""
-        if self.members():
-            tree.freeze_and_kill(self.members)
-        else:
-            self._reaped.kill()
-
-    def final_cpu(self) -> float:
-        """What the group counts is some microseconds less, on account of our own share."""
-        return max(self._reaped.final_cpu(), self._counted() - self._before)
+    def _is_outside(self, process: int) -> bool:
+        """Whether it is neither in the group nor in one below; new ones may just be missing."""
+        try:
+            lines = tree.read_kernel_file(f"/proc/{process}/cgroup").decode().splitlines()
+        except OSError:
+            return False
+        groups = [line.removeprefix(OWN_GROUP) for line in lines if line.startswith(OWN_GROUP)]
+        return any(self._folder.name not in group.split("/") for group in groups)
 
     def _counted(self) -> float:
         """Seconds used in the group, but for our own.
@@ -114,10 +148,15 @@ def kill_group(folder: Path, patience: float) -> None:
     """End whoever is left in a group whose supervisor is gone, and remove it."""
     until = time.monotonic() + patience
     while folder.exists() and time.monotonic() < until:
-        with suppress(OSError):
-            (folder / "cgroup.kill").write_text("1")
+        signal_group(folder)
         remove_group(folder)
         time.sleep(0.001)
+
+
+def signal_group(folder: Path) -> None:
+    """Have the kernel kill whoever is in a group, or below it, without waiting for their end."""
+    with suppress(OSError):
+        (folder / "cgroup.kill").write_text("1")
 
 
 def find_group(name: str) -> Path | None:
@@ -131,6 +170,14 @@ def find_group(name: str) -> Path | None:
             if name in names:
                 return Path(path) / name
     return None
+
+
+def remove_groups_below(folder: Path) -> None:
+    """Remove those that a target has made in a group; the kernel counts them as links to it."""
+    if folder.stat().st_nlink > LINKS_OF_AN_EMPTY_FOLDER:
+        for inner in folder.iterdir():
+            if inner.is_dir():
+                remove_group(inner)
 
 
 def remove_group(folder: Path) -> None:
@@ -161,9 +208,14 @@ def folder_of(own: str, mounts: Iterable[str]) -> Path | None:
 
 def group_mounts(mounts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """(root, place) of each mount of cgroup v2, given the lines of /proc/self/mountinfo."""
+    return mounts_of("cgroup2", mounts)
+
+
+def mounts_of(kind: str, mounts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(root, place) of each mount of a kind, given the lines of /proc/self/mountinfo."""
     for line in mounts:
         before, _, after = line.partition(" - ")
-        if after.split(" ")[0] == "cgroup2":
+        if after.split(" ")[0] == kind:
             root, place = (_unescaped(field) for field in before.split(" ")[3:5])
             yield root, place
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from binascii import a2b_base64, b2a_base64
-from dataclasses import fields
 from typing import Any
 
 from cunctator.target.measurement import Call, Ending, Measurement, Request
@@ -77,4 +76,4 @@ def measurement_from(message: Message) -> Measurement:
 
 
 def _fields(record: Request | Call | Measurement) -> Message:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}

@@ -24,7 +24,10 @@ def empty_folder(folder: Path) -> None:
     are never followed. Folders that forbid reading are allowed it first. If it is no folder any
     more, it becomes one again.
     """
-    mode = folder.lstat().st_mode if os.path.lexists(folder) else 0
+    try:
+        mode = os.lstat(folder).st_mode
+    except FileNotFoundError:
+        mode = 0
     if not stat.S_ISDIR(mode):
         folder.unlink(missing_ok=True)
         make_folder(folder)

@@ -1,28 +1,44 @@
-"""The first process of a run: a forked child that becomes the target.
+"""The first process of a run: a child that becomes the target.
 
-It reports the moment and its own CPU time just before it becomes the target, so that nothing
-before that is charged to the run; the report ends when the target begins, or says why it did not.
+A program is started by a child that shares our memory (`spawn.py`), so that all of the child's CPU
+time is the program's, as that of a program which a shell has started.
+
+A function is called in a forked child, which has its memory from us. It reports the moment and its
+own CPU time just before it becomes the target, so that nothing before that is charged to the run,
+or says why it cannot. It notes its CPU time once more when the function has returned: to drop our
+memory at its end takes a millisecond, which is not charged either. Programs are started in this way
+too where the other does not work; they drop our memory when they begin, and are charged for it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import mmap
 import os
 import resource
 import signal
 import struct
 import sys
 import time
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NoReturn
 
 from cunctator.target.function import call_function, load_function, load_in_time
 from cunctator.target.measurement import Call, Request
+from cunctator.target.precedence import NICENESS
+from cunctator.target.spawn import (
+    NOT_STARTED,
+    SET_PARENT_DEATH_SIGNAL,
+    Spawner,
+    Strings,
+    strings,
+    tried_spawner,
+)
 
-SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
+SET_CHILD_SUBREAPER = 36
 """For prctl(2)."""
 
 BEGUN = b"\0"
@@ -31,14 +47,8 @@ BEGUN = b"\0"
 REPORT = struct.Struct("=cqq")
 """`BEGUN`, and nanoseconds: the monotonic clock, and the CPU time used so far."""
 
-NOT_STARTED = 127
-"""Exit code of a child that could not become what it was started for."""
-
-URGENT = -20
-"""Niceness of a supervisor, where that is allowed: it is to be on time however busy the CPUs."""
-
-NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
-"""Of the targets: as we were started."""
+NOTE = struct.Struct("=q")
+"""The CPU time of a child when its function has returned, and of all that it has reaped."""
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
@@ -52,7 +62,10 @@ class Child:
     """A pidfd: readable when the process has ended."""
     stdout: int
     stderr: int
-    report: int
+    report: int | None
+    """None: there is nothing to report, it has become the target."""
+    begun: float
+    """When it was started, by the monotonic clock."""
 
 
 def become_subreaper() -> None:
@@ -77,17 +90,6 @@ def die_with_parent(parent: int) -> None:
         os._exit(NOT_STARTED)
 
 
-def become_urgent() -> None:
-    """Take precedence over the targets, if we may (as root); what they use is measured the same.
-
-    Where the kernel shares CPUs between sessions ("autogroup"), ours has to be told apart; else
-    hundreds of processes, each in a session of its own, leave us with next to nothing.
-    """
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, min(URGENT, NICENESS))
-        Path("/proc/self/autogroup").write_text(str(min(URGENT, NICENESS)))
-
-
 def launch(request: Request, added: dict[str, str], private: int) -> Child:
     """Start the target of a request.
 
@@ -100,8 +102,12 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
         load_in_time(request.target.function)  # imported here, it is not charged to any run
     else:
         program = find_program(request.target[0], added.get("PATH") or os.environ.get("PATH", ""))
+        if (made := spawner()) is not None:
+            return _spawned(made, program, request, added)
+    NOTE.pack_into(_notes(), 0, 0)
     supervisor = os.getpid()
     pipes = [os.pipe() for _ in range(3)]
+    begun = time.monotonic()
     try:
         process = os.fork()
         if process == 0:
@@ -115,7 +121,58 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
         for _, writing in pipes:
             os.close(writing)
     stdout, stderr, report = (reading for reading, _ in pipes)
-    return Child(process, handle, stdout, stderr, report)
+    return Child(process, handle, stdout, stderr, report, begun)
+
+
+@cache
+def spawner() -> Spawner | None:
+    """How programs are started without a copy of our memory; None: it does not work here.
+
+    To be called once before the first run is measured, because a child tries it.
+    """
+    return tried_spawner(NICENESS)
+
+
+def _spawned(spawner: Spawner, program: str, request: Request, added: dict[str, str]) -> Child:
+    """Start a program without a copy of our memory."""
+    assert not isinstance(request.target, Call)
+    limits = {resource.RLIMIT_CORE: 0}
+    if request.largest_file is not None:
+        limits[resource.RLIMIT_FSIZE] = request.largest_file
+    environment = _environment(tuple(added.items()))
+    home = _home()
+    descriptors: list[int] = []
+    try:
+        descriptors += os.pipe()
+        descriptors += os.pipe()
+        stdout, printed, stderr, errors = descriptors
+        if request.printed is not None:
+            printed = _opened(request.printed)
+            descriptors.append(printed)
+        if request.directory is not None:
+            os.chdir(request.directory)
+        output = (printed, errors)
+        process, begun = spawner.start(program, request.target, environment, output, limits)
+        child = Child(process, _handle(process), stdout, stderr, None, begun)
+        descriptors = [each for each in descriptors if each not in (stdout, stderr)]
+        return child
+    finally:
+        os.fchdir(home)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+@cache
+def _home() -> int:
+    """The folder that we were started in."""
+    return os.open(".", os.O_PATH | os.O_CLOEXEC)
+
+
+@lru_cache(maxsize=1)
+def _environment(added: tuple[tuple[str, str], ...]) -> Strings:
+    if any("=" in name or not name for name, _ in added):
+        raise ValueError("illegal environment variable name")
+    return strings(f"{name}={value}" for name, value in (os.environ | dict(added)).items())
 
 
 def _handle(process: int) -> int:
@@ -168,6 +225,7 @@ def _become_target(
             os.chdir(request.directory)
         os.environ.update(added)
         if isinstance(request.target, Call):
+            _close_own_descriptors()
             _call(request.target, private, pipes)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
             signal.signal(number, signal.SIG_DFL)
@@ -177,6 +235,13 @@ def _become_target(
         os.write(report, words(error, program).encode(errors="backslashreplace"))
     finally:
         os._exit(NOT_STARTED)
+
+
+def _close_own_descriptors() -> None:
+    """Those that programs are started with: they close when a program begins, not with a call."""
+    if (made := spawner()) is not None:
+        made.close()
+    os.close(_home())
 
 
 def _opened(file: str) -> int:
@@ -192,12 +257,28 @@ def _limit(what: int, most: int) -> None:
 
 def _call(call: Call, private: int, pipes: list[tuple[int, int]]) -> NoReturn:
     function = load_function(call.function)
-    os.close(private)
-    _report(pipes[2][1])
-    for ends in pipes:
-        for descriptor in ends:
-            os.close(descriptor)
-    os._exit(call_function(function, call))
+    process, notes, report = os.getpid(), _notes(), pipes[2][1]
+    for descriptor in (private, *(end for ends in pipes for end in ends if end != report)):
+        os.close(descriptor)
+    _report(report)
+    os.close(report)
+    code = call_function(function, call)
+    if os.getpid() == process:  # it may have forked, and let the child return too
+        reaped = resource.getrusage(resource.RUSAGE_CHILDREN)
+        children = round(1e9 * (reaped.ru_utime + reaped.ru_stime))
+        NOTE.pack_into(notes, 0, time.process_time_ns() + children)
+    os._exit(code)
+
+
+@cache
+def _notes() -> mmap.mmap:
+    """Memory that we share with forked children: the function may close any descriptor."""
+    return mmap.mmap(-1, NOTE.size)
+
+
+def used_until_return() -> float:
+    """CPU seconds of the last child when its function had returned; 0 if it did not."""
+    return float(NOTE.unpack_from(_notes())[0]) / 1e9
 
 
 def _report(descriptor: int) -> None:

@@ -94,12 +94,14 @@ class Measurement:
     peak_memory: int = 0
     """Of the tree, as well as could be seen: the largest sum of resident sizes at any look (of
     proportional ones where that sum is above the limit), or the largest size of any one process
-    that has ended. The first process is forked from the supervisor, so it is never less than the
-    supervisor's own size, 15 MB or so."""
+    that has ended. The first process begins with the supervisor's memory, so it is never less than
+    the supervisor's own size, 15 MB or so."""
     overshoot: float = 0.0
     """Of the objective, beyond the cap."""
     method: str = ""
     """How it was watched: "cgroup" or "processes"."""
+    doubt: str = ""
+    """Why the CPU time may be too low, in a line; empty: it is not."""
     stdout: bytes = b""
     stderr: bytes = b""
     stdout_left_out: int = 0

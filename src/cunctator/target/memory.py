@@ -4,14 +4,18 @@ Resident sizes are cheap to read, and their sum is never too low: forks share pa
 each of them. Proportional sizes divide a shared page among those who share it; the kernel walks all
 pages to tell them, 10 ms a GB or so. They are read only when the cheap sum is above a limit, and
 then seldom enough to leave the CPU to the target.
+
+Files in memory count too, but for those parts that are mapped and so counted already; see
+`shared_memory.py`.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 
+from cunctator.target.shared_memory import SharedMemory, hidden, hidden_at_least
 from cunctator.target.tree import PAGE, RESIDENT, read_kernel_file, status_fields
 
 PROPORTIONAL = re.compile(rb"^Pss:\s+([0-9]+) kB", re.MULTILINE)
@@ -28,19 +32,23 @@ class MemoryWatch:
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
+        self._shared = SharedMemory()
         self._known = 0
-        """The last proportional size."""
-        self._known_resident = 0
+        """The last exact size."""
+        self._known_most = 0
         self._next = 0.0
 
-    def size(self, resident: int, members: Callable[[], Iterable[int]]) -> int:
+    def size(self, resident: int, processes: Sequence[int]) -> int:
         """Bytes in use, given the sum of resident sizes: exact enough to decide about the limit."""
-        if self._limit is None or resident <= self._limit:
-            return resident
+        files = self._shared.look(processes)
+        most = resident + sum(files.values())
+        if self._limit is None or most <= self._limit:
+            return resident + (hidden_at_least(files, processes) if files else 0)
         begun = time.monotonic()
-        if begun >= self._next or resident > GROWTH * self._known_resident:
-            self._known = min(resident, sum(proportional_size(each) for each in members()))
-            self._known_resident = resident
+        if begun >= self._next or most > GROWTH * self._known_most:
+            exact = sum(proportional_size(each) for each in processes)
+            self._known = min(most, exact + (hidden(files, processes) if files else 0))
+            self._known_most = most
             now = time.monotonic()
             self._next = now + RESTRAINT * (now - begun)
         return self._known

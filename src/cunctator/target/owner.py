@@ -40,6 +40,11 @@ def owner(process: int | None = None) -> str:
     return f"{machine()}-{number}-{start}"
 
 
+def number_of(word: str) -> int:
+    """The process that a word names."""
+    return int(word.split("-")[1])
+
+
 def is_gone(word: str) -> bool:
     """Whether a word names a process that was here, and surely is no more."""
     match = OWNER.fullmatch(word)

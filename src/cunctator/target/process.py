@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cunctator.errors import CunctatorError
-from cunctator.target.cgroup import GroupTree
+from cunctator.target.cgroup import remove_groups_below
 from cunctator.target.folder import empty_folder
 from cunctator.target.idleness import IDLE, IdleWatch
-from cunctator.target.launch import BEGUN, REPORT, launch, words
+from cunctator.target.launch import BEGUN, REPORT, launch, used_until_return, words
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.memory import MemoryWatch
 from cunctator.target.output import Stream
-from cunctator.target.tree import ProcessTree, Tree, send
+from cunctator.target.tree import Sight, Tree, send
 
 __all__ = ["Call", "Ending", "Measurement", "Request", "Surroundings", "run_process"]
 
@@ -48,6 +48,10 @@ UNKILLABLE = 10.0
 REPORT_LIMIT = 2000
 """Bytes of what a child says before it becomes the target."""
 
+LONGEST_END = 0.1
+"""Seconds of CPU time that the end of a function's process can take; what claims to take longer is
+charged, whoever says that it is none of the target's."""
+
 LAST_READS = 64
 """Of what is left in a pipe once all are gone, in case somebody else goes on filling it."""
 
@@ -64,15 +68,19 @@ class Surroundings:
     """The control group that the supervisor is in; None: it has none of its own."""
 
 
-def run_process(request: Request, surroundings: Surroundings) -> Measurement:
-    """Run the target of a request to its end, or to ours; nothing of it is left afterwards."""
+def run_process(request: Request, surroundings: Surroundings, tree: Tree) -> Measurement:
+    """Run the target of a request to its end, or to ours; nothing of it is left afterwards.
+
+    `tree` has to be new: it counts what has been used since it was made.
+    """
     group = surroundings.group
-    tree = ProcessTree() if group is None else GroupTree(group)
     try:
         measurement = _Run(request, surroundings, tree).run()
     except (OSError, ValueError, CunctatorError) as error:
         host = os.uname().nodename
         return Measurement(Ending.FAILED_TO_START, host=host, problem=words(error))
+    if group is not None:
+        remove_groups_below(group)
     try:
         empty_folder(surroundings.folder)
     except OSError as error:
@@ -89,17 +97,23 @@ class _Run:
         self.tree = tree
         self.channel = surroundings.channel
         added = {"TMPDIR": str(surroundings.folder), **(request.environment or {})}
-        self.begun = time.monotonic()
         self.child = launch(request, added, surroundings.channel)
+        self.begun = self.child.begun
         self.stdout = Stream(self.child.stdout, request.output)
         self.stderr = Stream(self.child.stderr, request.output)
-        self.report = Stream(self.child.report, REPORT_LIMIT)
-        self.has_begun = False
+        self.streams = [self.stdout, self.stderr]
+        self.report: Stream | None = None
+        if self.child.report is not None:
+            self.report = Stream(self.child.report, REPORT_LIMIT)
+            self.streams.append(self.report)
+        self.has_begun = self.report is None
         self.is_stopped = False
         self.ended: float | None = None
         """When the first process did."""
         self.status: int | None = None
         """Of the first process."""
+        self.used = 0.0
+        """By the first process, and by all that it has reaped, from its start to its end."""
         self.cpu = 0.0
         """Seen so far."""
         self.looked = self.begun
@@ -144,7 +158,7 @@ class _Run:
 
     def _wait(self, seconds: float) -> None:
         """Read what is printed until something happens, at most so long."""
-        streams = [s for s in (self.stdout, self.stderr, self.report) if s.is_open]
+        streams = [stream for stream in self.streams if stream.is_open]
         waiting = [stream.descriptor for stream in streams]
         if not self.is_stopped:
             waiting.append(self.channel)
@@ -163,12 +177,12 @@ class _Run:
 
     def _read_report(self) -> None:
         """All that happened before the target began is not charged to it."""
-        report = self.report.kept
+        report = b"" if self.report is None else self.report.kept
         if report.startswith(BEGUN):
             _, begun, used = REPORT.unpack(report[: REPORT.size])
             self.begun = self.looked = begun / 1e9
             self.idle = IdleWatch(self.request.idle_cap, self.begun)
-            self.tree.begin(used / 1e9)
+            self.tree.discount(used / 1e9)
             self.next_look = self.begun + self._pause(1)
             self.has_begun = True
 
@@ -179,7 +193,7 @@ class _Run:
         if self.ended is not None:
             return Ending.EXITED
         sight = self.tree.look()
-        if self._is_too_large(sight.memory):
+        if self._is_too_large(sight):
             return Ending.MEMORY
         cpu = max(self.cpu, sight.cpu)
         is_idle = cpu - self.cpu < IDLE * (now - self.looked)
@@ -192,8 +206,8 @@ class _Run:
         self.next_look = now + self._pause(sight.threads)
         return None
 
-    def _is_too_large(self, resident: int) -> bool:
-        size = self.memory.size(resident, self.tree.members)
+    def _is_too_large(self, sight: Sight) -> bool:
+        size = self.memory.size(sight.memory, sight.processes)
         self.peak_memory = max(self.peak_memory, size)
         return self.request.memory is not None and size > self.request.memory
 
@@ -203,7 +217,7 @@ class _Run:
         That is by the threads there are now; new ones are believed to come no sooner than after
         10 ms, as looking that often is cheap enough, however many CPUs there are.
         """
-        pause = min(LONGEST_WAIT, self.idle.period)
+        pause = min(LONGEST_WAIT, self.idle.period, self.tree.patience)
         if self.request.objective == "cpu":
             remaining = self.request.cap - self.cpu
             pause = min(pause, remaining / max(1, min(threads, CPUS)))
@@ -223,6 +237,7 @@ class _Run:
             self.peak_memory = max(self.peak_memory, usage.ru_maxrss * 1024)
             if process == self.child.process:
                 self.status = status
+                self.used = usage.ru_utime + usage.ru_stime
                 self.ended = self.ended or time.monotonic()
 
     def _ask_to_end(self) -> None:
@@ -231,7 +246,9 @@ class _Run:
         until = time.monotonic() + self.request.grace
         while not self._reap() and not self.is_stopped:
             remaining = until - time.monotonic()
-            if remaining <= 0 or self._is_too_large(self.tree.look().memory):
+            if remaining <= 0:
+                return
+            if self.request.memory is not None and self._is_too_large(self.tree.look()):
                 return
             self._wait(min(remaining, SHORTEST_PAUSE))
 
@@ -247,19 +264,27 @@ class _Run:
             self._wait(SHORTEST_PAUSE)
 
     def _read_the_rest(self) -> None:
-        for stream in (self.stdout, self.stderr, self.report):
+        for stream in self.streams:
             for _ in range(LAST_READS):
                 if not stream.is_open or not stream.read():
                     break
             stream.close()
         if not self.has_begun:
             self._read_report()
+        self._discount_the_end()
+
+    def _discount_the_end(self) -> None:
+        """What happened after a function returned is not charged to it."""
+        if isinstance(self.request.target, Call) and (used := used_until_return()) > 0.0:
+            after = self.used - used
+            if 0.0 < after < LONGEST_END:
+                self.tree.discount(after)
 
     def _measurement(self, ending: Ending, wall: float) -> Measurement:
         request = self.request
         cpu = max(self.cpu, self.tree.final_cpu())
         spent = cpu if request.objective == "cpu" else wall
-        report = self.report.kept
+        report = b"" if self.report is None else self.report.kept
         problem = report[REPORT.size if self.has_begun else 0 :].decode(errors="replace")
         if ending is Ending.EXITED and (problem or not self.has_begun):
             ending = Ending.FAILED_TO_START
@@ -277,6 +302,7 @@ class _Run:
             peak_memory=self.peak_memory,
             overshoot=max(spent - request.cap, 0.0),
             method=self.tree.method,
+            doubt=self.tree.doubt(),
             stdout=self.stdout.kept,
             stderr=self.stderr.kept,
             stdout_left_out=self.stdout.left_out,

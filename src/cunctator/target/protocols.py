@@ -135,7 +135,7 @@ def irace_arguments(call: Call) -> list[str]:
 def smac3_arguments(call: Call) -> list[str]:
     """`--instance=i --instance_features=[] --seed=n --cutoff=s --name=value ...`."""
     fixed = [f"--instance={call.instance}", "--instance_features=[]", f"--seed={call.seed}"]
-    values = [f"--{name}={text_of(value)}" for name, value in call.configuration.items()]
+    values = [f"--{name}={_as_smac(value)}" for name, value in call.configuration.items()]
     return [*fixed, f"--cutoff={text_of(float(call.cap))}", *values]
 
 
@@ -208,8 +208,13 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def _dashed(configuration: Mapping[str, Value]) -> list[str]:
-    pairs = ((f"-{name}", text_of(value)) for name, value in configuration.items())
+    pairs = ((f"-{name}", _as_smac(value)) for name, value in configuration.items())
     return [argument for pair in pairs for argument in pair]
+
+
+def _as_smac(value: Value) -> str:
+    """A value as SMAC writes it: truth values come from ConfigSpace, and look as in Python."""
+    return str(value) if isinstance(value, bool) else text_of(value)
 
 
 def _checksum(text: str) -> int:

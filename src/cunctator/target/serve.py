@@ -25,13 +25,16 @@ from cunctator.target.channel import (
 from cunctator.target.folder import make_folder, remove_folder
 from cunctator.target.launch import (
     become_subreaper,
-    become_urgent,
+    spawner,
     wake_at_drivers_death,
     words,
 )
+from cunctator.target.mark import MARK, put_mark
 from cunctator.target.measurement import Ending, Measurement
 from cunctator.target.owner import owner
+from cunctator.target.precedence import become_urgent, keep_precedence
 from cunctator.target.process import Surroundings, run_process
+from cunctator.target.tree import ProcessTree
 
 
 def serve(channel: int, prefix: str, methods: list[str]) -> None:
@@ -40,8 +43,11 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
     `prefix` is what the path of our temporary folder begins with; who we are follows.
     """
     restore_signals()
+    put_mark(os.environ[MARK])
     become_subreaper()
     become_urgent()
+    keep_precedence()
+    spawner()
     wake_at_drivers_death()
     temporary = Path(prefix + owner())
     try:
@@ -54,9 +60,13 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
         group = enter_group(temporary.name) if GroupTree.method in methods else None
         send_line(channel, encoded({"group": None if group is None else str(group)}))
         is_clean = True
-        while is_clean and (line := read_line(channel)):
+        while is_clean:
+            # The accounts are opened while the driver thinks, not while it waits for us.
+            tree = ProcessTree() if group is None else GroupTree(group)
+            if not (line := read_line(channel)):
+                break
             surroundings = Surroundings(channel, temporary, group)
-            measurement = run_process(request_from(decoded(line)), surroundings)
+            measurement = run_process(request_from(decoded(line)), surroundings, tree)
             is_clean = has_no_child() and is_empty(temporary)
             answer(channel, measurement, is_last=not is_clean)
     except (BrokenPipeError, ConnectionResetError):

@@ -3,10 +3,9 @@
 The work is done by a process of its own (`supervise.py`), because only a single-threaded process
 that runs one target at a time can own all orphans of its run and know whose CPU time is whose.
 
-If that process is lost, or does not answer in time, whatever it ran is found by a mark in its
-environment, or by its control group, and killed; see `sweep.py`. The first process of a run dies
-with its supervisor in any case. What could escape is a grandchild that emptied its environment, and
-only where there are no control groups.
+If that process is lost or stopped, or does not answer in time, whatever it ran is found by its mark
+(`mark.py`) or by its control group, and killed; see `sweep.py`. If the driver is lost as well, its
+guard does that (`guard.py`). The first process of a run dies with its supervisor in any case.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cunctator.errors import CunctatorError
-from cunctator.target.cgroup import GroupTree
+from cunctator.target.cgroup import GroupTree, own_folder
 from cunctator.target.channel import (
     Message,
     decoded,
@@ -35,16 +35,20 @@ from cunctator.target.channel import (
     request_message,
 )
 from cunctator.target.function import LONGEST_IMPORT
+from cunctator.target.guard import guard
+from cunctator.target.mark import MARK
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.owner import owner
-from cunctator.target.sweep import MARK, folder_prefix, sweep, sweep_stale
-from cunctator.target.tree import ProcessTree
+from cunctator.target.sweep import Remains, folder_prefix, sweep, sweep_stale
+from cunctator.target.tree import STATE, STOPPED, ProcessTree, status_fields
 
 METHODS = (GroupTree.method, ProcessTree.method)
 """How runs may be watched; the first that works is used."""
 
-GLANCE = 1.0
-"""Seconds between looks at a supervisor that does not answer."""
+GLANCE = 0.5
+"""Seconds between looks at a supervisor that does not answer. One that is found stopped (SIGSTOP)
+twice in a row is given up: a run without a watch has no cap. Once is not enough, since whoever
+stops and continues all of us may continue the driver first."""
 
 PATIENCE = 15.0
 """Seconds that a supervisor may take to end its run; it gives up on the run after 10."""
@@ -57,12 +61,11 @@ removing what it left, on a machine that has other things to do."""
 class SupervisorLost(CunctatorError):
     """The process that supervised a run is gone; the run has been killed, its result is lost."""
 
-    def __init__(self, code: int, *, is_silent: bool = False) -> None:
+    def __init__(self, code: int, given_up: str = "") -> None:
         self.code = code
-        self.is_silent = is_silent
         how = "ended" if code >= 0 else f"was killed by signal {-code}"
-        if is_silent:
-            how = "did not answer any more and has been killed"
+        if given_up:
+            how = f"{given_up} and has been killed"
         super().__init__(
             f"the process that supervised a run {how}; what it ran has been killed: run it again"
         )
@@ -78,6 +81,7 @@ class Supervisor:
         """Whether a run has ever been answered: then supervisors can work here."""
         self._lock = threading.Lock()
         self._worker: _Worker | None = None
+        self._is_guarded = False
         self._stopped_at: float | None = None
 
     def __enter__(self) -> Supervisor:
@@ -101,6 +105,9 @@ class Supervisor:
             if self._stopped_at is not None:
                 return Measurement(Ending.STOPPED)
             if self._worker is None:
+                if not self._is_guarded:
+                    guard.join()
+                    self._is_guarded = True
                 try:
                     self._worker = _Worker(self._methods)
                 except OSError as error:
@@ -115,7 +122,7 @@ class Supervisor:
         if answer is None:
             code = self._lose(worker)
             if self._stopped_at is None:
-                raise SupervisorLost(code, is_silent=worker.is_silent)
+                raise SupervisorLost(code, worker.given_up)
             return Measurement(Ending.STOPPED)
         self.has_answered = True
         if answer["is_last"]:
@@ -136,6 +143,9 @@ class Supervisor:
         if self._worker is not None:
             self._worker.retire(PATIENCE)
             self._worker = None
+        if self._is_guarded:
+            guard.leave()
+            self._is_guarded = False
 
     def _is_overdue(self) -> bool:
         return self._stopped_at is not None and time.monotonic() > self._stopped_at + PATIENCE
@@ -151,14 +161,17 @@ class _Worker:
     """A supervisor's process and the channel to it."""
 
     def __init__(self, methods: tuple[str, ...]) -> None:
-        self.is_silent = False
-        """Whether it was given up because no answer came."""
+        self.given_up = ""
+        """Why we do not wait for it any longer, if so."""
+        self._was_stopped = False
+        """At the last glance."""
         self._identity = secrets.token_hex(8)
         self._greeting: Message | None = None
         place = Path(tempfile.gettempdir())
         prefix = str(place / folder_prefix(self._identity))
         script = Path(__file__).with_name("supervise.py")
         settings = json.dumps([sys.path, prefix, methods])
+        guard.watch(None, Remains(self._identity, Path(prefix), None))
         self._channel, theirs = socket.socketpair()
         try:
             with theirs:
@@ -172,15 +185,23 @@ class _Worker:
                 )
         except OSError:
             self._channel.close()
+            guard.forget(self._identity)
             raise
         self._folder = Path(prefix + owner(self._process.pid))
+        above = own_folder()
+        group = None if above is None else above / self._folder.name
+        try:
+            guard.watch(self._process.pid, Remains(self._identity, self._folder, group))
+        except OSError:
+            self.end()
+            raise
 
     def ask(self, request: Request, is_overdue: Callable[[], bool]) -> Message | None:
         """Send a request and wait for the answer; None if there will be none."""
         if self._greeting is None:
             sweep_stale(self._folder.parent)  # while it starts
             self._greeting = self._receive(is_overdue, SLACK)
-        if self._greeting is None or not self._send(request_message(request)):
+        if self._greeting is None or not self._send(request_message(request), is_overdue):
             return None
         importing = LONGEST_IMPORT if isinstance(request.target, Call) else 0.0
         return self._receive(
@@ -191,6 +212,7 @@ class _Worker:
         """Tell it to end its run and itself."""
         with suppress(OSError):
             self._channel.shutdown(socket.SHUT_WR)
+            self._process.send_signal(signal.SIGCONT)  # in case that it is stopped
 
     def retire(self, seconds: float) -> None:
         """Wait for its end after hanging up; if it does not come so soon or so well, enforce it."""
@@ -200,6 +222,7 @@ class _Worker:
             is_clean = False
         if is_clean:
             self._channel.close()
+            guard.forget(self._identity)
         else:
             self.end()
 
@@ -209,18 +232,24 @@ class _Worker:
         code = self._process.wait()
         self._channel.close()
         self._sweep()
+        guard.forget(self._identity)
         return code
 
-    def _send(self, message: Message) -> bool:
+    def _send(self, message: Message, is_overdue: Callable[[], bool]) -> bool:
         """Whether it took the message; if it has ended, that shows when no answer comes."""
-        self._channel.settimeout(SLACK)
-        try:
-            self._channel.sendall(encoded(message))
-        except TimeoutError:
-            self.is_silent = True
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-        return not self.is_silent
+        self._channel.settimeout(GLANCE)
+        patience = SLACK
+        rest = memoryview(encoded(message))
+        while rest:
+            try:
+                rest = rest[self._channel.send(rest) :]
+            except TimeoutError:
+                patience -= GLANCE
+                if self._is_hopeless(is_overdue, patience):
+                    return False
+            except (BrokenPipeError, ConnectionResetError):
+                break
+        return True
 
     def _receive(self, is_overdue: Callable[[], bool], patience: float) -> Message | None:
         """Wait for a message; None if it has ended, or so many seconds have passed.
@@ -234,10 +263,9 @@ class _Worker:
                 piece = self._channel.recv(1 << 16)
             except TimeoutError:
                 patience -= GLANCE
-                self.is_silent = patience < 0
-                if self._process.poll() is None and not is_overdue() and not self.is_silent:
-                    continue
-                return None
+                if self._is_hopeless(is_overdue, patience):
+                    return None
+                continue
             except ConnectionResetError:
                 return None
             if not piece:
@@ -245,6 +273,19 @@ class _Worker:
             line += piece
         return decoded(bytes(line))
 
+    def _is_hopeless(self, is_overdue: Callable[[], bool], patience: float) -> bool:
+        """Glance at it, with so much patience left; whether there is no point in waiting."""
+        guard.check()
+        fields = status_fields(self._process.pid)
+        is_stopped = bool(fields) and fields[STATE] == STOPPED
+        if is_stopped and self._was_stopped:
+            self.given_up = "was stopped (SIGSTOP), did not answer any more"
+        elif patience < 0:
+            self.given_up = "did not answer any more"
+        self._was_stopped = is_stopped
+        return bool(self.given_up) or self._process.poll() is not None or is_overdue()
+
     def _sweep(self) -> None:
         group = None if self._greeting is None else self._greeting["group"]
-        sweep(self._identity, self._folder, None if group is None else Path(group), PATIENCE)
+        remains = Remains(self._identity, self._folder, None if group is None else Path(group))
+        sweep([remains], PATIENCE)

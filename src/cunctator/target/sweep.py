@@ -1,10 +1,10 @@
 """What is left of a supervisor that was killed: its processes, its control group, its folder.
 
-The driver sweeps after a supervisor that it has lost. If both were killed together, the next
-supervisor of the same user on the same machine finds the folder and sweeps. A folder's name holds
-a random word, and whose it is. The same word is in the environment of all that ran there, and the
-control group has the folder's name. So only what is certainly ours is touched, and only once its
-supervisor is certainly gone.
+The driver sweeps after a supervisor that it has lost. If both were killed together, their guard
+does (`guard.py`). If that was killed too, the next supervisor of the same user on the same machine
+finds the folder and sweeps. A folder's name holds a random word, and whose it is. The same word
+marks all that ran there (`mark.py`), and the control group has the folder's name. So only what is
+certainly ours is touched, and only once its supervisor is certainly gone.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import re
 import stat
 import threading
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from cunctator.target.cgroup import find_group, kill_group, own_folder
+from cunctator.target.cgroup import find_group, kill_group, own_folder, signal_group
 from cunctator.target.folder import remove_folder
+from cunctator.target.mark import marked
 from cunctator.target.owner import is_gone
-from cunctator.target.tree import all_processes, freeze_and_kill
-
-MARK = "CUNCTATOR_RUN"
-"""The variable that all processes of a supervisor carry, and it itself."""
+from cunctator.target.tree import freeze_and_kill
 
 STALE_PATIENCE = 2.0
 """Seconds to spend on what others left."""
@@ -42,20 +42,37 @@ def folder_prefix(identity: str) -> str:
     return f"cunctator-{identity}-"
 
 
-def sweep(identity: str, folder: Path, group: Path | None, patience: float) -> None:
-    """Kill all that carry a supervisor's mark or are in its group; remove group and folder."""
-    if group is not None:
-        kill_group(group, patience)
+class Remains(NamedTuple):
+    """What a supervisor may have left."""
+
+    identity: str
+    """Its random word."""
+    folder: Path
+    group: Path | None
+
+
+def sweep(remains: Collection[Remains], patience: float) -> None:
+    """Kill all that carry these marks or are in these groups; remove groups and folders.
+
+    Everybody is killed first, whoever's they are: each look at all processes takes its time.
+    """
+    groups = [each.group for each in remains if each.group is not None]
+    for group in groups:
+        signal_group(group)
+    identities = [each.identity for each in remains]
     until = time.monotonic() + patience
     empty = 0
     while empty < EMPTY_SCANS and time.monotonic() < until:
-        if marked(identity):
-            freeze_and_kill(lambda: marked(identity))
+        if marked(*identities):
+            freeze_and_kill(lambda: marked(*identities))
             empty = 0
             time.sleep(0.001)
         else:
             empty += 1
-    remove_folder(folder)
+    for group in groups:
+        kill_group(group, patience)
+    for each in remains:
+        remove_folder(each.folder)
 
 
 def sweep_stale(place: Path) -> None:
@@ -67,10 +84,10 @@ def sweep_stale(place: Path) -> None:
         for folder, identity in _stale(place):
             group = find_group(folder.name)
             is_ours = group is not None and _is_own(group)
-            sweep(identity, folder, group if is_ours else None, STALE_PATIENCE)
+            sweep([Remains(identity, folder, group if is_ours else None)], STALE_PATIENCE)
         above = own_folder()
         for group, identity in _stale(above) if above is not None else ():
-            sweep(identity, place / group.name, group, STALE_PATIENCE)
+            sweep([Remains(identity, place / group.name, group)], STALE_PATIENCE)
 
 
 def _stale(place: Path) -> list[tuple[Path, str]]:
@@ -81,17 +98,6 @@ def _stale(place: Path) -> list[tuple[Path, str]]:
             match = FOLDER.fullmatch(folder.name)
             if match is not None and is_gone(match[2]) and _is_own(folder):
                 found.append((folder, match[1]))
-    return found
-
-
-def marked(identity: str) -> list[int]:
-    """All processes that carry a mark; those of other users cannot be read, nor are ours."""
-    mark = f"{MARK}={identity}".encode()
-    found = []
-    for process in all_processes():
-        with suppress(OSError):
-            if mark in Path(f"/proc/{process}/environ").read_bytes().split(b"\0"):
-                found.append(process)
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.errors import InvalidTable
+from cunctator.units import counted
 
 LONGEST = 1e15
 """Seconds, some 30 million years: anything longer is a mistake in the file."""
@@ -35,7 +36,8 @@ class Table:
 
     def __repr__(self) -> str:
         rows, columns = self.runtimes.shape
-        return f"<Table: {rows:,} configurations by {columns:,} instances, cutoff {self.cutoff}>"
+        size = f"{counted(rows, 'configuration')} by {counted(columns, 'instance')}"
+        return f"<Table: {size}, cutoff {self.cutoff}>"
 
     @property
     def mean_runtimes(self) -> NDArray[np.float64]:

@@ -7,8 +7,9 @@ the run, and when the supervisor has no child left, nothing of the run is.
 What is read of living processes is a lower bound, so that no run is ended before its cap: the
 clock of each process is exact, but the times of children that a living parent has already reaped
 are known in whole ticks of the kernel (1/100 s, rounded down). They are exact in the end, when all
-have been reaped. One case is lost on us, as it is on the kernel's own account: children whose
-parent ignores SIGCHLD. A cgroup (`cgroup.py`) counts these too.
+have been reaped. Children whose parent ignores SIGCHLD are not on the kernel's own account: what we
+have seen of them is on ours (`ledger.py`), and there is doubt about it. A cgroup (`cgroup.py`)
+counts these too.
 """
 
 from __future__ import annotations
@@ -22,14 +23,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from cunctator.target.ledger import Ledger, Seen
+
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 STATE, PARENT, REAPED_USER, REAPED_SYSTEM, THREADS, START, RESIDENT = 0, 1, 13, 14, 17, 19, 21
+IGNORED = 30
 """Fields of /proc/<pid>/stat, counted after the name."""
+
+CHILD_BIT = 1 << (signal.SIGCHLD - 1)
+"""In the set of signals that a process ignores."""
+
+FIRST_PATIENCE, LONGEST_PATIENCE, BUSY_PATIENCE = 0.005, 0.05, 0.01
+"""Seconds between looks, as long as there is one process that might start others, and if there are
+several: what comes and goes between two looks, and is reaped by nobody, is missed."""
+
+RESTRAINT = 4.0
+"""So many times as long as a look took, none is needed: many processes take long to look at."""
+
+DOUBT = (
+    "the CPU time of a run may be too low: a process of it ignores SIGCHLD, so that nobody reaps"
+    " its children; without a control group the kernel does not tell their time, and what counts is"
+    " what was seen of them every 10 ms"
+)
 
 RUNNING = b"R"
 """The state of a thread that runs, or would if there were a CPU for it."""
+
+STOPPED = b"T"
+"""The state of a process that somebody has stopped (SIGSTOP), debuggers apart."""
 
 ENDED = (b"Z", b"X")
 """The states of a process that waits for nothing but its parent."""
@@ -52,15 +75,19 @@ class Sight(NamedTuple):
     """Bytes: the sum of resident sizes. Pages shared by several processes count for each; see
     `memory.py`."""
     threads: int
+    processes: list[int]
+    """Who was there."""
 
 
 class Tree(Protocol):
     """The processes of one run; `ProcessTree` or `cgroup.GroupTree`."""
 
     method: str
+    patience: float
+    """Seconds until the next look at most."""
 
-    def begin(self, used: float) -> None:
-        """Told the CPU time that the first process had used when it became the target."""
+    def discount(self, used: float) -> None:
+        """Told CPU time of the first process that is not the target's: before it, or after it."""
 
     def look(self) -> Sight:
         """What can be seen of the living now."""
@@ -74,6 +101,9 @@ class Tree(Protocol):
     def final_cpu(self) -> float:
         """Seconds used in all, once none is left."""
 
+    def doubt(self) -> str:
+        """Why that may be too low; empty: it is not."""
+
 
 class ProcessTree:
     """All descendants of this process, found in /proc. Make it before the run starts."""
@@ -81,23 +111,32 @@ class ProcessTree:
     method = "processes"
 
     def __init__(self) -> None:
+        self.patience = FIRST_PATIENCE
         self._before = reaped_cpu()
+        self._not_ours = 0.0
+        self._ledger = Ledger()
 
-    def begin(self, used: float) -> None:
+    def discount(self, used: float) -> None:
         """All that was used since the fork is counted here; this much is not the target's."""
-        self._before += used
+        self._not_ours += used
 
     def look(self) -> Sight:
         """Parents come before their children: no one is counted both as living and as reaped."""
-        cpu = self.final_cpu()
-        memory = threads = 0
-        for process, fields in descendants():
-            with suppress(OSError):
-                cpu += process_clock(process)
-            cpu += (int(fields[REAPED_USER]) + int(fields[REAPED_SYSTEM])) * TICK
-            memory += int(fields[RESIDENT]) * PAGE
-            threads += int(fields[THREADS])
-        return Sight(cpu, memory, threads)
+        return self.sight(descendants())
+
+    def sight(self, found: list[tuple[int, list[bytes]]]) -> Sight:
+        """What has been found, and when to look again."""
+        begun = time.monotonic()
+        reaped = reaped_cpu() - self._before
+        cpu = self._ledger.look((_seen(*each) for each in found), reaped, is_gone)
+        memory = sum(int(fields[RESIDENT]) for _, fields in found) * PAGE
+        threads = sum(int(fields[THREADS]) for _, fields in found)
+        if len(found) > 1 or self._ledger.has_gaps:
+            took = time.monotonic() - begun
+            self.patience = max(BUSY_PATIENCE, RESTRAINT * took)
+        else:
+            self.patience = min(2 * self.patience, LONGEST_PATIENCE)
+        return Sight(cpu - self._not_ours, memory, threads, [process for process, _ in found])
 
     def members(self) -> list[int]:
         """All below us."""
@@ -108,13 +147,33 @@ class ProcessTree:
         freeze_and_kill(self.members)
 
     def final_cpu(self) -> float:
-        """What this process has reaped since the start."""
-        return reaped_cpu() - self._before
+        """What this process has reaped since the start, and what nobody has."""
+        return self._ledger.final(reaped_cpu() - self._before) - self._not_ours
+
+    def doubt(self) -> str:
+        """There is some about children that nobody reaps."""
+        return DOUBT if self._ledger.has_gaps else ""
 
 
 def process_clock(process: int) -> float:
     """CPU seconds of all threads of a process, dead ones too, but not of its children."""
     return time.clock_gettime_ns((~process << 3) | 2) / 1e9
+
+
+def _seen(process: int, fields: list[bytes]) -> Seen:
+    try:
+        clock = process_clock(process)
+    except OSError:
+        clock = None
+    ticks = int(fields[REAPED_USER]) + int(fields[REAPED_SYSTEM])
+    ignores = bool(int(fields[IGNORED]) & CHILD_BIT)
+    return Seen(process, fields[START], int(fields[PARENT]), clock, ticks * TICK, ignores)
+
+
+def is_gone(process: int, start: bytes) -> bool:
+    """Whether a process that was started then has ended and been reaped."""
+    fields = status_fields(process)
+    return not fields or fields[START] != start
 
 
 def reaped_cpu() -> float:

@@ -32,11 +32,14 @@ STARVED = 0.5
 
 OVERLOADED = (
     "the machine is overloaded: a run was ended at its wall-clock limit although it was ready to"
-    " run most of the time; use fewer workers"
+    " run most of the time; use fewer workers, then resume"
 )
 
 DIFFERENT_SECONDS, DIFFERENT_SHARE = 0.25, 0.1
 """A reported time may differ from ours by this much: a wrapper does not count its own start."""
+
+FAR_OFF = 2.0
+"""Times that differ by this factor are not those of the same run."""
 
 TAIL_LINES, TAIL_WIDTH, TAIL_BYTES = 5, 200, 4000
 
@@ -87,8 +90,9 @@ class Judge:
             return Verdict(Status.CRASHED, problem=one_line(measurement.problem))
         if ending is Ending.MEMORY:
             return Verdict(Status.CRASHED, problem="memory limit", output=tail(measurement))
-        if ending is Ending.WALL and measurement.idle < STARVED * measurement.wall:
-            return Verdict(Status.CAPPED, warning=OVERLOADED)
+        if is_starved(measurement, cap):
+            # It has not reached its cap, and nothing else is known of it either.
+            return Verdict(Status.CRASHED, problem=OVERLOADED, abort=True)
         if ending in (Ending.CAP, Ending.WALL) or self._seconds(measurement) > cap:
             return Verdict(Status.CAPPED)
         if self.protocol is None:
@@ -167,12 +171,30 @@ class Judge:
         return Verdict(Status.CRASHED, None, reported, problem, report.warning, abort=abort)
 
 
+def is_starved(measurement: Measurement, cap: float) -> bool:
+    """Whether a run was ended before its cap because the machine has no time for it."""
+    is_early = measurement.ending is Ending.WALL and measurement.cpu < cap
+    return is_early and measurement.idle < STARVED * measurement.wall
+
+
 def different_times(reported: float | None, measured: float) -> str:
     """A warning if a wrapper's clock and ours disagree."""
     allowed = DIFFERENT_SECONDS + DIFFERENT_SHARE * measured
     if reported is None or abs(reported - measured) <= allowed:
         return ""
+    if is_far_off(reported, measured):
+        return (
+            f"the wrapper reports {reported:g} s for a run of {measured:g} s: that is no time of"
+            " this run; the measured one counts"
+        )
     return f"the wrapper reports {reported:g} s; the {measured:g} s that were measured count"
+
+
+def is_far_off(reported: float | None, measured: float) -> bool:
+    """Whether a wrapper reports something else than the time of its run."""
+    if reported is None or abs(reported - measured) <= DIFFERENT_SECONDS:
+        return False
+    return not measured / FAR_OFF <= reported <= measured * FAR_OFF
 
 
 def how_it_ended(measurement: Measurement) -> str:

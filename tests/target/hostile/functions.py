@@ -70,3 +70,17 @@ def burns(configuration, instance, seed, cap):
 
 
 not_a_function = 3
+
+
+def precedes(configuration, instance, seed, cap):
+    """Solved if it may neither have a real-time schedule nor a lower niceness."""
+    for attempt in (
+        lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
+        lambda: os.nice(-1),
+    ):
+        try:
+            attempt()
+        except PermissionError:
+            continue
+        return False
+    return True

@@ -1,0 +1,77 @@
+"""`init` and `check`: scenarios, before there is a study; and what options change in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from cunctator.cli.common import FAILED, app, readable_errors
+from cunctator.errors import InvalidSetting
+from cunctator.units import parse_duration, parse_extension
+
+ScenarioFile = Annotated[Path, typer.Argument(help="The scenario, e.g. scenario.toml.")]
+
+
+@app.command()
+def init(
+    scenario: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("scenario.toml"),
+    solver: Annotated[str | None, typer.Option(help="For a solver, e.g. kissat.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+) -> None:
+    """Write a commented example of a scenario."""
+    with readable_errors():
+        from cunctator.scenario import template_text
+        from cunctator.spaces import scenario_text
+
+        text = template_text() if solver is None else scenario_text(solver)
+        try:
+            with scenario.open("w" if force else "x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            fix = "that exists already; give another name, or --force"
+            raise InvalidSetting("scenario", str(scenario), fix) from None
+        except OSError as error:
+            fix = f"cannot write: {error.strerror}"
+            raise InvalidSetting("scenario", str(scenario), fix) from None
+        typer.echo(f"{scenario} is a commented example; edit it, then: cunctator check {scenario}")
+
+
+@app.command()
+def check(scenario: ScenarioFile) -> None:
+    """Try a scenario: read it, and make four runs."""
+    with readable_errors():
+        from cunctator.scenario import load_scenario
+        from cunctator.trial import check_parts, check_scenario
+
+        loaded = load_scenario(scenario)
+        console = Console()
+        trials = check_scenario(loaded)
+        for part in check_parts(loaded, trials):
+            # What is not to be wrapped goes on beyond the edge: the terminal breaks it.
+            is_whole = isinstance(part, Text) and part.no_wrap is True
+            console.print(part, soft_wrap=is_whole)
+        if not all(trial.is_good for trial in trials):
+            raise typer.Exit(FAILED)
+
+
+def changes_of(
+    budget: str | None, wall: str | None, workers: int | None, seed: int | None, cutoff: str | None
+) -> dict[tuple[str, str], str | int]:
+    """What options change in a scenario, by table and key."""
+    changes: dict[tuple[str, str], str | int] = {}
+    if budget is not None:
+        _, runs = parse_extension(budget, "--budget")
+        key, value = ("runs", runs) if runs else ("charged", budget)
+        changes["budget", key] = value
+    for option, table, text in (("wall", "budget", wall), ("cutoff", "search", cutoff)):
+        if text is not None:
+            parse_duration(text, f"--{option}")
+            changes[table, option] = text
+    for option, number in (("workers", workers), ("seed", seed)):
+        if number is not None:
+            changes["search", option] = number
+    return changes

@@ -1,0 +1,57 @@
+"""What the journal's rows are to the rest of the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is kept of an execution, apart from how it ended and the time it is charged."""
+
+    cpu: float
+    wall: float
+    ending: str
+    exit_code: int | None = None
+    signal: int | None = None
+    memory: int = 0
+    overshoot: float = 0.0
+    method: str = ""
+    host: str = ""
+    answer: str | None = None
+    reported: float | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A run that crashed, for the list at the end."""
+
+    number: int
+    configuration: int
+    pair: int
+    cap: float
+    problem: str
+
+
+class Change(NamedTuple):
+    """The study's answer became this one, after so many seconds charged and so many runs."""
+
+    charged: float
+    runs: int
+    configuration: int
+
+
+class FileState(NamedTuple):
+    """What a file was like that runs depend on."""
+
+    role: str
+    """What it is to them, for people: `program`, `instance`."""
+    name: str
+    """As the scenario writes it: where that leads may change."""
+    size: int
+    modified: int
+    """In nanoseconds, as the file system says."""
+    digest: str
+    """Of its content; empty if that was too much to read."""

@@ -1,0 +1,54 @@
+"""Settings given on the command line, written into the text of a scenario.
+
+The text is what a study keeps and goes by when it is resumed, so what is given must be in it. The
+rest of it stays as it is, comments included.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from cunctator.errors import InvalidKey
+from cunctator.scenario.lines import line_of
+
+Changes = Mapping[tuple[str, str], str | int]
+"""New values by table and key."""
+
+
+def with_changes(text: str, changes: Changes) -> str:
+    """The text of a scenario, which is known to be TOML, with other values for some keys."""
+    for (table, key), value in changes.items():
+        text = _with_change(text, table, key, value)
+    return text
+
+
+def _with_change(text: str, table: str, key: str, value: str | int) -> str:
+    before = tomllib.loads(text)
+    wanted = {**before, table: {**_table(before, table), key: value}}
+    literal = json.dumps(value) if isinstance(value, str) else str(value)
+    changed = f"{key} = {literal}  # given on the command line"
+    lines = text.split("\n")
+    place = line_of(text, (table, key))
+    if place is None:
+        lines.extend([f"[{table}]", changed, ""])
+    elif key in _table(before, table):
+        lines[place - 1] = f"{changed}, instead of: {lines[place - 1].strip()}"
+    else:
+        lines.insert(place, changed)
+    made = "\n".join(lines)
+    try:
+        is_so = tomllib.loads(made) == wanted
+    except tomllib.TOMLDecodeError:
+        is_so = False
+    if not is_so:
+        problem = f"it cannot be changed from the command line as [{table}] is written here"
+        raise InvalidKey((table, key), problem, f"write [{table}] on a line, and a key on each")
+    return made
+
+
+def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name)
+    return found if isinstance(found, dict) else {}
