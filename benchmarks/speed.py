@@ -38,9 +38,9 @@ def measure(configurations: int, profile: str) -> dict[str, object]:
     table = lognormal_table(configurations, SIZES[configurations])
     simulation, step_time = measure_ours(table, profile, MOST_STEPS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    started = simulation.state.testers.started
     testers = simulation.state.testers
-    positive = float(((testers.bins > 0) | (testers.full > FIRST_CAP)).mean())
+    started = testers["started"]
+    positive = float(((testers["bins"] > 0) | (testers["full"] > FIRST_CAP)).mean())
     steps = simulation.steps
     del simulation
     # There is no plain version of `tight`: it is compared with that of `proved`.

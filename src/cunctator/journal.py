@@ -21,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cunctator.core.replay import ASKED, Events
+from cunctator.core.replay import Events
 from cunctator.core.scheduler import STATUS_CODE
+from cunctator.core.sentinels import ASKED
 from cunctator.errors import StudyProblem
 from cunctator.journal_file import FILE, connect, damaged
 from cunctator.journal_records import Change, Crash, Details, FileState

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from cunctator.announce import log
-from cunctator.core.replay import ASKED
+from cunctator.core.sentinels import ASKED
 from cunctator.errors import StudyProblem
 from cunctator.journal import NEEDED, PROGRESS_KEPT, Journal, create_journal, open_journal
 from cunctator.journal_file import FILE, connect, damaged

@@ -23,9 +23,10 @@ from cunctator.core.certificate import Certificate, certify, least_runs
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, common_cap
-from cunctator.core.ladder import FINISHED, choose, pool_sizes
+from cunctator.core.ladder import choose, pool_sizes
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.profiles import DEFAULT
+from cunctator.core.rows import longer, new_record
 from cunctator.core.scheduler import (
     Standing,
     check_profile,
@@ -34,6 +35,7 @@ from cunctator.core.scheduler import (
     rekey_all,
     standing,
 )
+from cunctator.core.sentinels import FINISHED
 from cunctator.core.state import State, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
 from cunctator.errors import InvalidSetting
@@ -57,17 +59,25 @@ SLICE = 200_000
 """Steps between two looks at the progress display and at Ctrl-C: about a fifth of a second."""
 
 
+class Totals:
+    """What a simulation has spent."""
+
+    charged: float
+    resumed: float
+    """The same, had runs been resumed rather than restarted."""
+    changes: int
+    """How often the answer has changed."""
+    answer_charged: float
+    answer_step: float
+    """When both are reached, the answer is looked at again."""
+
+
 class Ledger(NamedTuple):
     """What a simulation has spent, and how its answer changed."""
 
-    charged: NDArray[np.float64]
-    """Two numbers: restarted, resumed."""
+    totals: Totals
     changes: NDArray[np.float64]
     """Rows (charged, step, index): the answer from that moment on."""
-    used: NDArray[np.int64]
-    """One number: rows of `changes` in use."""
-    answer_at: NDArray[np.float64]
-    """Two numbers, charged and step: when both are reached, the answer is looked at again."""
 
 
 @compiled
@@ -78,16 +88,15 @@ def note_answer(state: State, ledger: Ledger) -> None:
     the charged time has grown by one part in a hundred and enough steps have been made.
     """
     answer = recommended(state)
-    used = ledger.used[0]
+    totals, now, used = ledger.totals, state.now, ledger.totals.changes
     if used == 0 or ledger.changes[used - 1, 2] != answer:
-        ledger.changes[used, 0] = ledger.charged[0]
-        ledger.changes[used, 1] = state.step[0]
+        ledger.changes[used, 0] = totals.charged
+        ledger.changes[used, 1] = now.step
         ledger.changes[used, 2] = answer
-        ledger.used[0] = used + 1
-    ledger.answer_at[0] = ledger.charged[0] * ANSWER_GROWTH
-    pools = state.pools
-    size = pools.sizes[pools.opened[0] - 1]
-    ledger.answer_at[1] = state.step[0] + size // CONFIGURATIONS_PER_STEP
+        totals.changes = used + 1
+    totals.answer_charged = totals.charged * ANSWER_GROWTH
+    size = state.pools[now.opened - 1].members
+    totals.answer_step = now.step + size // CONFIGURATIONS_PER_STEP
 
 
 @compiled
@@ -100,15 +109,16 @@ def advance(
     steps: int,
 ) -> tuple[int, int]:
     """Make up to `steps` runs; returns why it stopped and the configuration it was about to run."""
+    totals, now = ledger.totals, state.now
     for _ in range(steps):
-        if ledger.charged[0] >= budget:
+        if totals.charged >= budget:
             return SPENT, 0
         index = choose(state)
         if index == FINISHED:
             return PROVED, 0
-        if not room_for_result(state, index) or ledger.used[0] == ledger.changes.shape[0]:
+        if not room_for_result(state, index) or totals.changes == ledger.changes.shape[0]:
             return NO_ROOM, index
-        state.step[0] += 1
+        now.step += 1
         kind = next_kind(state, index)
         pair, level = begin(state, index, kind)
         cap = cap_at(state.rules, level)
@@ -116,12 +126,12 @@ def advance(
         solved = runtime <= cap and runtime < state.rules.cutoff
         seconds = min(runtime, cap)
         status = SOLVED if solved else CAPPED
-        finish(state, index, pair, level, kind == NEW, state.turn[0], status, seconds)
-        ledger.charged[0] += seconds
+        finish(state, index, pair, level, kind == NEW, now.turn, status, seconds)
+        totals.charged += seconds
         # A retry could have gone on from the cap of the try before.
-        ledger.charged[1] += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
+        totals.resumed += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
         update(state, index, True, kind != NEW)
-        if ledger.charged[0] >= ledger.answer_at[0] and state.step[0] >= ledger.answer_at[1]:
+        if totals.charged >= totals.answer_charged and now.step >= totals.answer_step:
             note_answer(state, ledger)
     return GOING_ON, 0
 
@@ -159,9 +169,7 @@ class Simulation:
         instances = None if resample else columns
         rules = check_rules(constants, rows, instances, first_cap, self.cutoff, confidence)
         self.state = new_state(rows, rules, constants, pool_sizes(1, rows) if ladder else None)
-        self.ledger = Ledger(
-            np.zeros(2), np.zeros((1024, 3)), np.zeros(1, dtype=np.int64), np.zeros(2)
-        )
+        self.ledger = Ledger(new_record(Totals), np.zeros((1024, 3)))
         shortest = float(table.runtimes.min(initial=math.inf))
         self.stop_at = check_stop_at(stop_at, self.state, self.budget, shortest)
         self._certify_at = 0.0
@@ -174,12 +182,12 @@ class Simulation:
     @property
     def steps(self) -> int:
         """Runs made so far."""
-        return int(self.state.step[0])
+        return int(self.state.now.step)
 
     @property
     def charged(self) -> float:
         """Seconds of target time spent so far, restarts included."""
-        return float(self.ledger.charged[0])
+        return float(self.ledger.totals.charged)
 
     @property
     def incumbent(self) -> int:
@@ -196,7 +204,7 @@ class Simulation:
 
     def compared(self, one: int, other: int) -> Compared:
         """Two over the pairs that both have run, up to a cap that both are known to."""
-        state, started = self.state, self.state.testers.started
+        state, started = self.state, self.state.testers["started"]
         pairs = self._order[: min(started[one], started[other])]
         mine, others = (
             np.maximum(self.table.runtimes[index, pairs], state.rules.first_cap)
@@ -254,7 +262,7 @@ class Simulation:
 
     def result(self) -> Result:
         """The result as of now."""
-        rows = self.ledger.changes[: self.ledger.used[0]]
+        rows = self.ledger.changes[: self.ledger.totals.changes]
         standings = tuple(self.standing(i) for i in range(len(self.table.configurations)))
         incumbent = self.incumbent
         shown = [one.configuration for one in ranked(standings, incumbent)[:BEST_SHOWN]]
@@ -266,7 +274,7 @@ class Simulation:
             seed=self.seed,
             steps=self.steps,
             charged=self.charged,
-            charged_resumed=float(self.ledger.charged[1]),
+            charged_resumed=float(self.ledger.totals.resumed),
             stop=self.stop or StopReason.INTERRUPTED,
             stop_at=self.stop_at,
             certificate=self.certificate(),
@@ -293,7 +301,7 @@ class Simulation:
         It has an end because runs that take no time would never spend a budget.
         """
         columns = len(self.table.instances)
-        while self._resample and self.state.testers.started.max() + steps >= self._order.size:
+        while self._resample and self.state.testers["started"].max() + steps >= self._order.size:
             chunk = self._order.size // CHUNK
             if chunk == CHUNKS:
                 return False
@@ -306,9 +314,8 @@ class Simulation:
         self._enlarge_ledger()
 
     def _enlarge_ledger(self) -> None:
-        if self.ledger.used[0] == self.ledger.changes.shape[0]:
-            rows = self.ledger.changes
-            self.ledger = self.ledger._replace(changes=np.concatenate([rows, np.zeros_like(rows)]))
+        if self.ledger.totals.changes == self.ledger.changes.shape[0]:
+            self.ledger = self.ledger._replace(changes=longer(self.ledger.changes))
 
 
 def simulate(

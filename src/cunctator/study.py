@@ -232,7 +232,7 @@ class Study:
             spent=replace(self._spent),
             budget=self.budget,
             in_flight=len(self._flying),
-            crashed=int(testers.crashed.sum()),
+            crashed=int(testers["crashed"].sum()),
             answer=standing(answer),
             default=standing(0),
             compared=self.scheduler.compared(answer, 0),
@@ -371,7 +371,7 @@ class Study:
 
     def _check_default(self) -> None:
         """Try the default for its own sake if there is reason to: see `default_check.py`."""
-        crashed, spent = self.scheduler.state.testers.crashed, self._spent
+        crashed, spent = self.scheduler.state.testers["crashed"], self._spent
         if self.stop is not None or spent.default_solved:
             return
         doubts = Doubts(spent.runs, spent.solved, int(crashed.sum()), int(crashed[0]))

@@ -19,8 +19,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cunctator.announce import announced_compilation
-from cunctator.core.replay import ASKED, replay
+from cunctator.core.replay import replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
+from cunctator.core.sentinels import ASKED
 from cunctator.errors import InvalidSetting, StudyProblem
 from cunctator.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.journal_repair import add_checksums, repair_journal

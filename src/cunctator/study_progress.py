@@ -53,7 +53,7 @@ class ProgressRows:
         if not now and (charged < self._next_charged or runs < self._next_runs):
             return
         self._next_charged = charged * ANSWER_GROWTH
-        self._next_runs = runs + scheduler.state.testers.started.size // CONFIGURATIONS_PER_STEP
+        self._next_runs = runs + scheduler.state.testers.size // CONFIGURATIONS_PER_STEP
         answer = scheduler.recommend()
         if not self.trajectory or self.trajectory[-1].configuration != answer:
             change = Change(charged, runs, answer)

@@ -100,7 +100,7 @@ def test_nothing_is_certified_beyond_what_the_true_runtimes_would_show(seed):
         return reference_evidence(1 - confidence, index, configurations, octave, instances, started)
 
     def look(index):
-        state, started = scheduler.state, int(scheduler.state.testers.started[index])
+        state, started = scheduler.state, int(scheduler.state.testers[index].started)
         if started == 0:
             return
         values, gone = true[index, :started], crashed[index, :started]
@@ -161,12 +161,12 @@ def test_new_runs_in_flight_count_as_the_first_cap():
         scheduler.tell(run, outcome)
     before = certified_lower(scheduler.state, 0)
     assert before > 30.0
-    scheduler.state.testers.full[:] = 1.0  # what was shown before is of no interest here
-    started = int(scheduler.state.testers.started[0])
+    scheduler.state.testers["full"] = 1.0  # what was shown before is of no interest here
+    started = int(scheduler.state.testers[0].started)
     while scheduler.ask() is not None:
         pass
-    flying = int(scheduler.state.testers.new_in_flight[0])
-    assert flying > 0 and scheduler.state.testers.started[0] == started + flying
+    flying = int(scheduler.state.testers[0].new_in_flight)
+    assert flying > 0 and scheduler.state.testers[0].started == started + flying
     most = (50.0 * started + 1.0 * flying) / (started + flying)
     assert certified_lower(scheduler.state, 0) <= most
 
@@ -202,8 +202,8 @@ def test_a_configuration_that_was_never_run_may_be_the_best():
     simulation = Simulation(make_table(np.full((3, 500), 8.0), cutoff=10.0), first_cap=0.5)
     simulation.advance(1)
     testers = simulation.state.testers
-    begun = int(testers.started.argmax())
-    assert testers.started.sum() == 1
+    begun = int(testers["started"].argmax())
+    assert testers["started"].sum() == 1
     assert certify(simulation.state, begun).epsilon_at(0.0) == pytest.approx(10.0 / 0.5 - 1)
 
 
@@ -228,11 +228,11 @@ def test_rivals_wait_until_the_choice_is_well_known():
     state, before = simulation.state, 0.0
     waited = 0
     for _ in range(4000):
-        best = state.by_sharp.winner[ROOT]
-        known = state.testers.full[best] >= WELL_KNOWN * state.testers.sharp[best]
+        best = state.by_sharp[ROOT].winner
+        known = state.testers[best].full >= WELL_KNOWN * state.testers[best].sharp
         simulation.advance(1)
         state = simulation.state  # it may have been enlarged
-        after = float(state.turns[RIVAL])
+        after = float(state.pools[0].turns[RIVAL])
         assert known or after == before
         waited += not known
         before = after
@@ -248,7 +248,7 @@ def test_runs_put_off_count_as_the_cap_they_have_reached():
         solved += run.cap >= 16.1
         outcome = Outcome(Status.SOLVED, 16.1) if run.cap >= 16.1 else None
         scheduler.tell(run, outcome or Outcome(Status.CAPPED, run.cap))
-        started = int(scheduler.state.testers.started[0])
+        started = int(scheduler.state.testers[0].started)
         for octave in range(7):
             needed = reference_evidence(0.5, 0, 1, octave, None, started)
             bound = reference_lower(np.full(started, min(16.1, 2.0**octave)), needed)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cunctator.core.bounds import lower_bound
-from cunctator.core.ladder import FINISHED, choose
+from cunctator.core.ladder import choose
 from cunctator.core.scheduler import Scheduler
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import FINISHED, NONE
 from cunctator.core.state import RIVAL, RUNGS, SHARP
 from cunctator.core.tester import NOTHING, next_kind
 from cunctator.records import Outcome, Status
@@ -19,25 +19,29 @@ from cunctator.target.table import make_table
 
 
 def brute_force_choice(state, sharp, without=None):
-    log_step = math.log(state.step[0] + 1)
+    log_step = math.log(state.now.step + 1)
 
     def key(i):
-        exact = state.testers.completed[i] == state.rules.instances
+        exact = state.testers[i].completed == state.rules.instances
         bound = lower_bound(state, i, log_step)
-        return state.testers.sharp[i] if sharp and not exact else bound
+        return state.testers[i].sharp if sharp and not exact else bound
 
-    others = (i for i in range(state.testers.started.size) if i != without)
-    return min(others, key=lambda i: (key(i), state.testers.started[i], i), default=without)
+    others = (i for i in range(state.testers.size) if i != without)
+    return min(others, key=lambda i: (key(i), state.testers[i].started, i), default=without)
 
 
 def price(state, index):
-    completed = state.testers.completed[index]
-    return state.testers.granted[index] / completed if completed else math.inf
+    completed = state.testers[index].completed
+    return state.testers[index].granted / completed if completed else math.inf
+
+
+def promotion(state):
+    return [state.now.promoted, state.now.goal]
 
 
 def brute_force_promoted(state, promoted):
     """Whom `halving.py` promotes and to where, by a scan; `promoted` was the last one."""
-    rungs = state.testers.rung
+    rungs = state.rungs
 
     def can_run(index):
         return next_kind(state, index) != NOTHING
@@ -64,14 +68,14 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
         simulation.advance(warm_up)
         simulation.check()
         for _ in range(300):
-            promoted = simulation.state.ranks.promoted.tolist()
+            promoted = promotion(simulation.state)
             choice = choose(simulation.state)
-            turn = simulation.state.turn[0]
+            turn = simulation.state.now.turn
             expected = brute_force_choice(simulation.state, turn == SHARP)
             if turn == SHARP:
                 better = brute_force_promoted(simulation.state, promoted)
                 if better is not None:
-                    assert simulation.state.ranks.promoted.tolist() == better
+                    assert promotion(simulation.state) == better
                     expected = better[0]
             if turn == RIVAL:
                 leader = brute_force_choice(simulation.state, True)
@@ -91,14 +95,14 @@ def test_promotions_with_runs_in_flight(workers):
     scheduler = Scheduler(30, None, first_cap=0.3, cutoff=20.0)
     flying, promotions, with_flights = [], 0, 0
     for _ in range(3000):
-        promoted = scheduler.state.ranks.promoted.tolist()
+        promoted = promotion(scheduler.state)
         choice = choose(scheduler.state)
         better = brute_force_promoted(scheduler.state, promoted)
-        if choice >= 0 and scheduler.state.turn[0] == SHARP and better is not None:
+        if choice >= 0 and scheduler.state.now.turn == SHARP and better is not None:
             assert choice == better[0]
-            assert scheduler.state.ranks.promoted.tolist() == better
+            assert promotion(scheduler.state) == better
             promotions += better != promoted
-            with_flights += scheduler.state.testers.in_flight[choice] > 0
+            with_flights += scheduler.state.testers[choice].in_flight > 0
         run = scheduler.ask()
         flying += [] if run is None else [run]
         if len(flying) == workers or run is None:

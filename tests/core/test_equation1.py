@@ -25,10 +25,10 @@ DYADIC = ["paper", "proved"]
 def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
     """A lone tester that has met these runtimes, some runs still pending, some crashed."""
     state = new_state(1, Rules(FIRST_CAP, cutoff, 2**31 - 1), profile)
-    state.testers.cap_level[0] = level
+    state.testers[0].cap_level = level
     results = [(SOLVED, value) for value in solved]
     results += [(CAPPED, math.ldexp(FIRST_CAP, level))] * pending + [(CRASHED, 0.0)] * crashed
-    state.step[0] = 1
+    state.now.step = 1
     for status, seconds in results:
         if not room_for_result(state, 0):
             state = grow(state, 0)
@@ -39,7 +39,7 @@ def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
 
 
 def at_step(state, step):
-    state.step[0] = step
+    state.now.step = step
     measure_areas(state, 0)
     return lower_bound(state, 0, math.log(step))
 
@@ -134,7 +134,7 @@ def test_a_lasting_bound_lasts(size, step, patience):
     random = np.random.default_rng(size)
     state = state_with(profile, random.exponential(3.0, size).clip(0, 8.0), 30, 0, 4)
     at_step(state, step)
-    state.testers.patience[0] = patience
+    state.testers[0].patience = patience
     key, last = lasting_lower_bound(state, 0, step)
     assert last >= step
     end = min(int(last), step + (step >> patience)) if math.isfinite(last) else 2 * step

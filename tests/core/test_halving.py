@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cunctator import load_table
-from cunctator.core.halving import LISTED, LISTED_SHARE, _make_shortlist, price_of_run
+from cunctator.core.halving import LISTED_SHARE, _make_shortlist, price_of_run
 from cunctator.core.scheduler import Scheduler
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import NONE
 from cunctator.core.state import RUNGS
 from cunctator.records import Outcome, Status
 from cunctator.simulation import Simulation
@@ -40,7 +40,7 @@ def test_the_index_alone_would_not_halve_it():
     simulation.advance(30_000)
     reached = simulation.state.ranks.reached
     assert any(reached[rung + 1] < 0.4 * reached[rung] - 2 for rung in range(1, RUNGS - 1))
-    assert simulation.state.ranks.promoted[0] == NONE
+    assert simulation.state.now.promoted == NONE
 
 
 @pytest.mark.parametrize("configurations", [100, 3000])
@@ -52,9 +52,9 @@ def test_a_shortlist_has_the_best_in_order(configurations):
         simulation.advance(configurations)
         state = simulation.state
         for rung in range(1, RUNGS - 1):
-            members = np.flatnonzero(state.testers.rung == rung)
+            members = np.flatnonzero(state.rungs == rung)
             _make_shortlist(state, rung)
-            count = state.ranks.listed[rung, LISTED]
+            count = state.ranks.listed[rung]
             assert count == min(members.size, max(1, min(64, members.size // LISTED_SHARE)))
             prices = np.array([price_of_run(state, index) for index in members])
             best = members[np.argsort(prices, kind="stable")][:count]

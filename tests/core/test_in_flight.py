@@ -18,12 +18,13 @@ def test_a_run_in_flight_makes_room_for_others():
         seconds = runtime if solved else run.cap
         scheduler.tell(run, Outcome(Status.SOLVED if solved else Status.CAPPED, seconds))
     state = scheduler.state
-    leader = int(state.by_sharp.winner[ROOT])
-    known = state.testers.sharp[leader]
-    state.testers.new_in_flight[leader] += 3
-    state.testers.started[leader] += 3
+    leader = int(state.by_sharp[ROOT].winner)
+    tester = state.testers[leader]
+    known = float(tester.sharp)
+    tester.new_in_flight += 3
+    tester.started += 3
     rekey(state, leader)
-    leaves = state.by_sharp.winner.size // 2
-    assert state.by_sharp.keys[leaves + leader, 0] > known
-    assert state.by_sharp.winner[ROOT] != leader
-    assert state.testers.sharp[leader] == known
+    leaves = state.by_sharp.size // 2
+    assert state.by_sharp[leaves + leader].first > known
+    assert state.by_sharp[ROOT].winner != leader
+    assert tester.sharp == known

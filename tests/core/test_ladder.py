@@ -98,16 +98,16 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
     scheduler = endless()
     conduct(scheduler, 6000, slots, check_every=211)
     state = scheduler.state
-    pools = state.pools
-    frontier, opened = int(pools.frontier[0]), int(pools.opened[0])
+    sizes, turns = state.pools["members"], state.pools["turns"]
+    frontier, opened = int(state.now.frontier), int(state.now.opened)
     assert frontier >= 3 and opened > frontier
-    started = state.testers.started
-    assert (started[: pools.sizes[frontier - 1]] > 0).all(), "a pool is left before it is looked at"
-    assert not started[pools.sizes[opened - 1] :].any(), "a pool is looked at before it is open"
+    started = state.testers["started"]
+    assert (started[: sizes[frontier - 1]] > 0).all(), "a pool is left before it is looked at"
+    assert not started[sizes[opened - 1] :].any(), "a pool is looked at before it is open"
     times = np.array([pool_time(state, pool) for pool in range(opened)])
     total = times.sum()
-    assert total == pytest.approx(state.turns.sum())
-    safe = state.turns[TURNS * pools.sizes.size :].sum()
+    assert total == pytest.approx(turns.sum())
+    safe = turns[:, TURNS:].sum()
     longest = slots * CUTOFF
     assert SAFE_SHARE * total - longest <= safe <= SAFE_SHARE * total + longest
     # Whoever has least k^2 time has the next safe run: no claim is far behind the others'.
@@ -119,13 +119,12 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
 
 def test_a_pool_is_left_only_once_its_best_has_been_run_often():
     scheduler = endless()
-    pools, left = scheduler.state.pools, 0
+    left = 0
     for _ in range(6000):
-        before, chosen = int(pools.frontier[0]), scheduler.state.testers.chosen.copy()
+        before, chosen = int(scheduler.state.now.frontier), scheduler.state.testers["chosen"].copy()
         run = scheduler.ask()
-        pools = scheduler.state.pools  # it may have been enlarged
-        for pool in range(before, int(pools.frontier[0])):
-            size = int(pools.sizes[pool])
+        for pool in range(before, int(scheduler.state.now.frontier)):
+            size = int(scheduler.state.pools[pool].members)
             assert chosen[:size].min() > 0
             assert chosen.max() >= 0.5 * RUNS_PER_DOUBLING * math.log2(size / SMALL)
             left += 1
@@ -138,7 +137,7 @@ def test_room_that_grows_changes_nothing():
     roomy.state = with_more_configurations(roomy.state, 400)
     rekey_all(roomy.state)
     assert conduct(grown, 3000, 3) == conduct(roomy, 3000, 3)
-    assert grown.state.testers.started.size < 400
+    assert grown.state.testers.size < 400
     assert grown.recommend() == roomy.recommend()
     assert grown.certificate() == roomy.certificate()
 
@@ -165,7 +164,7 @@ def test_the_answer_is_not_the_best_of_the_smallest_pool():
     """Small pools are worked on all the time; whoever is started most may be one of three."""
     scheduler = endless()
     conduct(scheduler, 8000)
-    size = int(scheduler.state.pools.sizes[scheduler.state.pools.frontier[0]])
+    size = int(scheduler.state.pools[scheduler.state.now.frontier].members)
     speeds = np.array([np.random.default_rng([k, 5]).lognormal(-2, 0.6) for k in range(size)])
     speeds[16::17] = np.inf  # these crash
     answer = scheduler.recommend()
@@ -187,7 +186,7 @@ def test_a_finite_space_is_used_up():
             for p in range(6)
         ]
         means.append(np.mean(runs))
-    assert scheduler.recommend() == scheduler.state.proved[0] == int(np.argmin(means))
+    assert scheduler.recommend() == scheduler.state.now.proved == int(np.argmin(means))
 
 
 def test_gamma():
@@ -216,7 +215,7 @@ def test_a_fixed_pool_of_draws_is_not_the_space():
     drawn = Scheduler(4, None, first_cap=FIRST_CAP, cutoff=CUTOFF, draws=lambda size: size - 1)
     for scheduler in (whole, drawn):
         conduct(scheduler, 3000)
-    assert whole.state.testers.started.tolist() == drawn.state.testers.started.tolist()
+    assert whole.state.testers["started"].tolist() == drawn.state.testers["started"].tolist()
     certificate = drawn.certificate()
     assert whole.certificate().gamma == 0 and whole.certificate().looked_at is None
     assert certificate.looked_at == 4 and certificate.confidence == pytest.approx(0.95)
@@ -244,8 +243,8 @@ def test_optimal_is_against_all_pools():
     while simulation.stop is None:
         simulation.advance()
     state, draws = simulation.state, lambda size: size - 1
-    while not (state.testers.completed == 4).all():  # run everything to its end
-        index = int(np.flatnonzero(state.testers.completed < 4)[0])
+    while not (state.testers["completed"] == 4).all():  # run everything to its end
+        index = int(np.flatnonzero(state.testers["completed"] < 4)[0])
         begin_flight(state, index, 0)
         finish_flight(state, 0, SOLVED, float(runtimes[index, 0]))
     assert certify(state, 9, draws).optimal and not certify(state, 0, draws).optimal

@@ -12,7 +12,7 @@ import cunctator
 CORE = Path(cunctator.__file__).parent / "core"
 ALLOWED = {"math", "collections", "dataclasses", "typing", "enum", "numpy", "numba", "__future__"}
 OURS = ("cunctator.core", "cunctator.records", "cunctator.errors")
-COMPILER = {"hashlib", "shutil", "pathlib", "contextlib"}
+COMPILER = {"hashlib", "shutil", "pathlib", "contextlib", "pickle", "tempfile"}
 """compiled.py looks after the disk cache of compiled code: no state of a study is in it."""
 
 

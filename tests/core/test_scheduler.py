@@ -188,8 +188,8 @@ def test_simulation_and_ask_tell_are_the_same(profile):
     assert simulation.charged == pytest.approx(charged)
     assert simulation.result().charged_resumed == pytest.approx(resumed)
     for name in ("started", "cap_level", "known_level", "queue_target", "completed", "below_sum"):
-        ours = getattr(simulation.state.testers, name)
-        np.testing.assert_array_equal(ours, getattr(scheduler.state.testers, name))
+        ours = simulation.state.testers[name]
+        np.testing.assert_array_equal(ours, scheduler.state.testers[name])
     assert simulation.incumbent == scheduler.recommend()
 
 
@@ -204,7 +204,7 @@ def test_the_lemmas_hold_where_they_are_proved(seed):
         simulation.advance(200)
         state = simulation.state
         for i in range(4):
-            pending, started = int(state.queues.length[i]), int(state.testers.started[i])
+            pending, started = int(state.queues.headers[i].length), int(state.testers[i].started)
             if pending == 0:
                 continue
             k = max(1, math.ceil(math.log2(started / pending)))
@@ -214,7 +214,7 @@ def test_the_lemmas_hold_where_they_are_proved(seed):
             lower = lower_bound(state, i, math.log(simulation.steps + 1))
             mean = known_values(state, i).mean()
             assert lower >= 2 / 3 * mean * (1 - 1e-12)
-            assert state.testers.charged[i] <= 9 * started * lower
+            assert state.testers[i].charged <= 9 * started * lower
     assert checked > 500
 
 
@@ -230,7 +230,8 @@ def test_the_lemma_fails_for_ceil_with_the_short_queue():
         simulation.advance(200)
         for i in range(4):
             lower = lower_bound(simulation.state, i, math.log(simulation.steps + 1))
-            full = simulation.state.queues.length[i] >= simulation.state.testers.queue_target[i] - 1
+            waiting = simulation.state.queues.headers[i].length
+            full = waiting >= simulation.state.testers[i].queue_target - 1
             broken += bool(full and lower < 2 / 3 * known_values(simulation.state, i).mean())
     assert broken > 50
 
@@ -281,7 +282,7 @@ def test_an_overrun_is_charged_in_full_and_recorded_as_capped():
     scheduler.tell(run, Outcome(Status.SOLVED, 1.5))  # finished, but past its cap
     assert scheduler.standing(0).charged == 1.5
     assert scheduler.standing(0).mean == 1.0
-    assert scheduler.state.testers.completed[0] == 0
+    assert scheduler.state.testers[0].completed == 0
 
 
 def test_it_waits_for_a_rival_in_flight_that_may_be_as_good():

@@ -11,7 +11,7 @@ from cunctator.core.check import check_state, queued, stored_runtimes
 from cunctator.core.profiles import PROFILES
 from cunctator.core.queues import pop, push
 from cunctator.core.runtimes import below, insert
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import NONE
 from cunctator.core.state import Rules, grow, new_state, room_for_result
 from cunctator.core.tournament import ROOT, new_tournament, set_key, winner_without
 
@@ -68,7 +68,7 @@ def test_tournament_has_the_least_key_at_its_root(size, seed):
         keys[index] = tuple(random.integers(3, size=2).astype(float))
         set_key(tree, index, *keys[index])
         least = min((*key, i) for i, key in enumerate(keys))
-        assert (*tree.keys[ROOT], tree.winner[ROOT]) == least
+        assert tree[ROOT].tolist() == least
         first = int(random.integers(size)) + 1
         out = int(random.integers(first))
         others = [(*key, i) for i, key in enumerate(keys[:first]) if i != out]
@@ -78,6 +78,6 @@ def test_tournament_has_the_least_key_at_its_root(size, seed):
 def test_check_notices_a_broken_state():
     state = new_state(3, Rules(1.0, np.inf, 10), PROFILES["tight"])
     check_state(state)
-    state.testers.started[1] = 2
+    state.testers[1].started = 2
     with pytest.raises(AssertionError, match="lost"):
         check_state(state)

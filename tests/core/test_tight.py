@@ -45,7 +45,7 @@ def test_runs_beyond_the_histogram_are_certified_on_the_safe_side():
         solved = run.cap >= 1e5
         scheduler.tell(run, Outcome(Status.SOLVED if solved else Status.CAPPED, min(run.cap, 1e5)))
     scheduler.check()
-    octave = octave_at(scheduler.state.rules, int(scheduler.state.testers.known_level[0]))
+    octave = octave_at(scheduler.state.rules, int(scheduler.state.testers[0].known_level))
     assert certified_lower(scheduler.state, 0) <= 1e5
     assert certified_upper(scheduler.state, 0, octave) >= 1e5
     for point in certify(scheduler.state, 0).points:
@@ -88,7 +88,7 @@ def test_everyone_has_their_share_of_the_time():
     runtimes = np.exp(random.normal(0, 0.4, (30, 1)) + random.normal(0, 1.0, (30, 20_000)))
     simulation = Simulation(make_table(runtimes), first_cap=0.1)
     simulation.advance(30_000)
-    turns, longest = simulation.state.turns, runtimes.max()
+    turns, longest = simulation.state.pools[0].turns, runtimes.max()
     assert simulation.stop is None and turns.sum() == pytest.approx(simulation.charged)
     assert turns[FULL] > simulation.charged / 8 - longest
     assert abs(turns[RIVAL] - simulation.charged / 8) < 2 * longest

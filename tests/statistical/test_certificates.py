@@ -99,7 +99,7 @@ def study(draw, shape, n, confidence, endless, seed, weakened=False):
     between_looks = 12 * n
     # The endless stream ends with the table: stop well before.
     most = runs - between_looks if endless else runs + 1
-    while simulation.stop is None and simulation.state.testers.started.max() < most:
+    while simulation.stop is None and simulation.state.testers["started"].max() < most:
         simulation.advance(between_looks)
         # A certificate must hold for any answer, so a few others are looked at too.
         answers = {simulation.incumbent, *random.choice(n, 4, replace=False)}

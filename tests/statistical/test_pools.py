@@ -61,9 +61,8 @@ def study(seed: int, confidence: float) -> bool:
         simulation.budget = BUDGET * look / LOOKS
         simulation.stop = None
         simulation.run()
-        assert simulation.state.testers.started.max() < RUNS, "the endless stream has ended"
-        pools = simulation.state.pools
-        assert sizes[pools.opened[0] - 1] <= CONFIGURATIONS, "the space has ended"
+        assert simulation.state.testers["started"].max() < RUNS, "the endless stream has ended"
+        assert sizes[simulation.state.now.opened - 1] <= CONFIGURATIONS, "the space has ended"
         certificate = certify(simulation.state, simulation.incumbent, lambda size: size - 1)
         if is_false(certificate, means):
             return True

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import is_exact, mean_up_to
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import NONE
 from cunctator.core.state import State
 
 NEARLY = 0.98
@@ -33,33 +33,34 @@ on; ties alone would let the answer flip between configurations that differ by a
 @compiled_apart
 def recommended(state: State) -> int:
     """The index of the recommended configuration."""
-    if state.proved[0] != NONE:
-        return int(state.proved[0])
-    testers, left, means = state.testers, state.candidates, state.candidate_means
-    size, most, count = testers.started.size, _counted(state, 0, testers.chosen[0]), 0
+    if state.now.proved != NONE:
+        return int(state.now.proved)
+    testers, left = state.testers, state.candidates
+    size, most, count = testers.size, _counted(state, 0, testers[0].chosen), 0
     for index in range(size):
-        most = max(most, _counted(state, index, testers.chosen[index]))
+        most = max(most, _counted(state, index, testers[index].chosen))
+        left[index].price = _counted(state, index, testers[index].started)
     enough = min(NEARLY * most, most)  # the latter if it is negative
     for index in range(size):
-        if _counted(state, index, testers.started[index]) >= enough:
-            left[count] = index
+        if left[index].price >= enough:
+            left[count].index = index
             count += 1
     while count > 1:
         common = _common_level(state, count)
         for place in range(count):
-            means[place] = mean_up_to(state, left[place], common)
+            left[place].price = mean_up_to(state, left[place].index, common)
         kept = (count + 1) // 2
         _put_best_first(state, count, kept)
         count = kept
-    return int(left[0])
+    return int(left[0].index)
 
 
 @compiled
 def _counted(state: State, index: int, runs: int) -> int:
     """How many of some runs count. If more than these are unfinished, that is negative."""
-    testers = state.testers
     if state.profile.counts_finished:
-        return int(runs - testers.started[index] + testers.completed[index])
+        tester = state.testers[index]
+        return int(runs - tester.started + tester.completed)
     return int(runs)
 
 
@@ -68,8 +69,8 @@ def _common_level(state: State, count: int) -> int:
     """The longest cap that the first candidates are all known to; whoever is exact is, to any."""
     least, most = NONE, 0
     for place in range(count):
-        index = state.candidates[place]
-        level = state.testers.known_level[index]
+        index = state.candidates[place].index
+        level = state.testers[index].known_level
         most = max(most, level)
         if not is_exact(state, index) and (least == NONE or level < least):
             least = level
@@ -102,19 +103,19 @@ def _is_better(state: State, place: int, other: int) -> bool:
 
     Without a cutoff a crash makes a mean infinite: then fewer crashes are better.
     """
-    means, left, completed = state.candidate_means, state.candidates, state.testers.completed
-    if means[place] != means[other]:
-        return bool(means[place] < means[other])
-    crashed = state.testers.crashed
-    if crashed[left[place]] != crashed[left[other]]:
-        return bool(crashed[left[place]] < crashed[left[other]])
-    if completed[left[place]] != completed[left[other]]:
-        return bool(completed[left[place]] > completed[left[other]])
-    return bool(left[place] < left[other])
+    one, two = state.candidates[place], state.candidates[other]
+    if one.price != two.price:
+        return bool(one.price < two.price)
+    tester, rival = state.testers[one.index], state.testers[two.index]
+    if tester.crashed != rival.crashed:
+        return bool(tester.crashed < rival.crashed)
+    if tester.completed != rival.completed:
+        return bool(tester.completed > rival.completed)
+    return bool(one.index < two.index)
 
 
 @compiled
 def _swap(state: State, place: int, other: int) -> None:
-    left, means = state.candidates, state.candidate_means
-    left[place], left[other] = left[other], left[place]
-    means[place], means[other] = means[other], means[place]
+    one, two = state.candidates[place], state.candidates[other]
+    one.index, two.index = two.index, one.index
+    one.price, two.price = two.price, one.price

@@ -36,7 +36,7 @@ MOST_STEPS = 60
 @compiled
 def stake(number: int) -> float:
     """The fraction of his wealth that gambler `number` stakes: 1, 1/2, 1/4, ..."""
-    return math.ldexp(1.0, -number)
+    return math.ldexp(1.0, -int(number))
 
 
 @compiled

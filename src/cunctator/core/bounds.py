@@ -33,7 +33,7 @@ def queue_target(state: State, index: int) -> int:
     """How many runs of this configuration may be put off."""
     if state.profile.bound == BETTING:
         return tight_queue_target(state, index)
-    return dyadic_queue_target(state.profile, state.testers.started[index], state.step[0])
+    return dyadic_queue_target(state.profile, state.testers[index].started, state.now.step)
 
 
 @compiled
@@ -42,7 +42,7 @@ def lower_bound(state: State, index: int, log_step: float) -> float:
     if is_exact(state, index):
         return mean_runtime(state, index)
     if state.profile.bound == BETTING:
-        return float(state.testers.full[index])
+        return float(state.testers[index].full)
     return area_bound(state, index, log_step)
 
 
@@ -52,5 +52,5 @@ def lasting_lower_bound(state: State, index: int, step: int) -> tuple[float, flo
     if is_exact(state, index):
         return mean_runtime(state, index), FOREVER
     if state.profile.bound == BETTING:
-        return float(state.testers.full[index]), FOREVER
+        return float(state.testers[index].full), FOREVER
     return lasting_area_bound(state, index, step)

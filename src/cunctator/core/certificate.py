@@ -128,22 +128,22 @@ class Certificate:
 @compiled_apart
 def certified_lower(state: State, index: int) -> float:
     """A lower bound on the mean of one configuration."""
-    testers, rules = state.testers, state.rules
+    tester, rules, scratch = state.testers[index], state.rules, state.scratch
     if is_exact(state, index):
         return mean_runtime(state, index)
-    started = testers.started[index]
+    started = tester.started
     if started == 0:
         return rules.first_cap
-    if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
+    if tester.crashed > 0 and math.isinf(rules.cutoff):
         return math.inf
-    best = max(rules.first_cap, testers.full[index], least_mean(state, index))
-    share = error_share(index, state.pools.sizes[0])
+    best = max(rules.first_cap, tester.full, least_mean(state, index))
+    share = error_share(index, state.pools[0].members)
     bet = MIDDLE_BET
-    known = octave_at(rules, testers.known_level[index])
+    known = octave_at(rules, tester.known_level)
     for octave in range(max(0, known - OCTAVES_TRIED + 1), known + 1):
         size = collect(state, index, octave_cap(rules, octave), rules.first_cap)
         needed = evidence(rules, share, octave, started)
-        bound, bet = lower_mean(state.values, state.weights, size, needed, bet, PRECISION)
+        bound, bet = lower_mean(scratch.points, scratch.weights, size, needed, bet, PRECISION)
         best = max(best, bound)
     return float(best)
 
@@ -154,10 +154,9 @@ def least_lowers(state: State, index: int, out: NDArray[np.float64]) -> None:
 
     A pool holds the one before and more, so its bound is at most that one's.
     """
-    pools = state.pools
     least, other = math.inf, 0
-    for pool in range(pools.opened[0]):
-        while other < pools.sizes[pool]:
+    for pool in range(state.now.opened):
+        while other < state.pools[pool].members:
             if other != index:
                 least = min(least, certified_lower(state, other))
             other += 1
@@ -167,12 +166,12 @@ def least_lowers(state: State, index: int, out: NDArray[np.float64]) -> None:
 @compiled_apart
 def certified_upper(state: State, index: int, octave: int) -> float:
     """An upper bound on the mean of min(runtime, cap of an octave)."""
-    testers, rules = state.testers, state.rules
-    cap, started = octave_cap(rules, octave), testers.started[index]
+    rules, scratch = state.rules, state.scratch
+    cap, started = octave_cap(rules, octave), state.testers[index].started
     if started == 0:
         return cap
     # What is left to the cap; nothing, for runs that are put off, in flight or crashed.
-    values, weights, size, counted, left = state.values, state.weights, 0, 0.0, 0.0
+    values, weights, size, counted, left = scratch.points, scratch.weights, 0, 0.0, 0.0
     # Nothing, too, for those at the last edge: they may be longer than it says.
     for place in range(state.edges.size - 1):
         if state.edges[place] >= cap:
@@ -186,7 +185,7 @@ def certified_upper(state: State, index: int, octave: int) -> float:
     if started - counted > 1e-9:
         values[size], weights[size] = 0.0, started - counted
         size += 1
-    needed = evidence(rules, error_share(index, state.pools.sizes[0]), octave, started)
+    needed = evidence(rules, error_share(index, state.pools[0].members), octave, started)
     bound, _ = lower_mean(values, weights, size, needed, MIDDLE_BET, PRECISION)
     if rules.instances != ENDLESS:
         bound = max(bound, left / rules.instances)
@@ -196,17 +195,17 @@ def certified_upper(state: State, index: int, octave: int) -> float:
 @compiled_apart
 def certified_share(state: State, index: int, octave: int) -> float:
     """An upper bound on the share of runs that exceed the cap of an octave."""
-    testers, rules = state.testers, state.rules
-    cap, started = octave_cap(rules, octave), testers.started[index]
+    rules, scratch = state.rules, state.scratch
+    cap, started = octave_cap(rules, octave), state.testers[index].started
     if cap >= rules.cutoff:
         return 0.0  # by definition: a run that reaches the cutoff is complete
     if started == 0:
         return 1.0
     within, _ = below(state.runtimes, index, cap)
-    values, weights = state.values, state.weights
+    values, weights = scratch.points, scratch.weights
     values[0], weights[0] = 1.0, float(within)
     values[1], weights[1] = 0.0, float(started - within)
-    needed = evidence(rules, error_share(index, state.pools.sizes[0]), octave, started)
+    needed = evidence(rules, error_share(index, state.pools[0].members), octave, started)
     bound, _ = lower_mean(values, weights, 2, needed, MIDDLE_BET, PRECISION)
     if rules.instances != ENDLESS:
         bound = max(bound, within / rules.instances)
@@ -217,7 +216,7 @@ def certified_share(state: State, index: int, octave: int) -> float:
 def top_octave(state: State, index: int) -> int:
     """The highest octave worth a bound: that of the cutoff, or that of the next cap."""
     if math.isinf(state.rules.cutoff):
-        return octave_at(state.rules, state.testers.cap_level[index] + 1)
+        return octave_at(state.rules, state.testers[index].cap_level + 1)
     return last_octave(state.rules)
 
 
@@ -250,7 +249,7 @@ def measure_answer(
     for each pool.
     """
     all_exact = True
-    for index in range(state.testers.started.size):
+    for index in range(state.testers.size):
         all_exact = all_exact and is_exact(state, index)
     least_lowers(state, incumbent, rivals)
     out[0, 0], out[0, 1] = certified_lower(state, 0), upper_mean(state, 0)
@@ -277,10 +276,10 @@ def certify(
     `draws` says how many of the first so many configurations are random draws, by default all;
     `is_whole`, whether the last pool is all that there is.
     """
-    is_fixed = state.pools.sizes.size == 1 and not is_whole
+    is_fixed = state.pools.size == 1 and not is_whole
     if is_fixed:
         state = _with_gamma_error(state)
-    out, rivals = np.zeros((MOST_POINTS, 4)), np.zeros(state.pools.sizes.size)
+    out, rivals = np.zeros((MOST_POINTS, 4)), np.zeros(state.pools.size)
     all_exact, octaves = measure_answer(state, incumbent, out, rivals)
     default_low, default_high, low, high = (float(number) for number in out[0])
     faster = (1.0, 1.0)
@@ -292,7 +291,7 @@ def certify(
     pools = _pool_points(state, draws or int, is_whole, caps, rivals)
     widest = _best_pool(pools)
     # All is known of all, so no pool is left out, and the last is the one that holds them all.
-    is_best = all_exact and is_whole and len(pools) == state.pools.sizes.size
+    is_best = all_exact and is_whole and len(pools) == state.pools.size
     return Certificate(
         confidence=1.0 - state.rules.error - state.rules.gamma_error,
         incumbent=incumbent,
@@ -304,7 +303,7 @@ def certify(
         cutoff=state.rules.cutoff if math.isfinite(state.rules.cutoff) else None,
         gamma=widest.gamma,
         looked_at=widest.size if is_fixed else None,
-        pools=pools if state.pools.sizes.size > 1 else (),
+        pools=pools if state.pools.size > 1 else (),
     )
 
 
@@ -315,7 +314,8 @@ def _with_gamma_error(state: State) -> State:
     """
     part = GAMMA_SHARE * state.rules.error
     rules = state.rules._replace(error=state.rules.error - part, gamma_error=part)
-    testers = state.testers._replace(full=np.zeros_like(state.testers.full))
+    testers = state.testers.copy()
+    testers["full"] = 0.0
     return state._replace(rules=rules, testers=testers)
 
 
@@ -327,11 +327,11 @@ def _pool_points(
     rivals: NDArray[np.float64],
 ) -> tuple[PoolPoints, ...]:
     """What is certified against each open pool."""
-    sizes, error = state.pools.sizes.tolist(), state.rules.gamma_error
+    sizes, error = state.pools["members"].tolist(), state.rules.gamma_error
     times = [pool_time(state, pool) if len(sizes) > 1 else 1.0 for pool in range(len(sizes))]
     total = sum(times) or 1.0
     found = []
-    for pool in range(int(state.pools.opened[0])):
+    for pool in range(int(state.now.opened)):
         is_all = is_whole and pool == len(sizes) - 1
         part = pool_error(error, pool + 1) if len(sizes) > 1 else error
         share = 0.0 if is_all else missed_share(draws(sizes[pool]), part)
@@ -358,7 +358,7 @@ def least_runs(state: State, delta: float) -> int:
     """
     rules = state.rules
     most = rules.instances if rules.instances != ENDLESS else 2**30
-    share = error_share(0, int(state.pools.sizes[0]))
+    share = error_share(0, int(state.pools[0].members))
     low, high = 1, most
     while low < high:
         middle = (low + high) // 2
@@ -374,8 +374,8 @@ def least_runs(state: State, delta: float) -> int:
 def _has_shorter_runs(state: State) -> bool:
     """Whether a completed run counts as the first cap."""
     runtimes = state.runtimes
-    first = runtimes.start[runtimes.entries > 0]
-    return bool((runtimes.least[first] <= state.rules.first_cap).any())
+    first = runtimes.headers["start"][runtimes.headers["chunks"] > 0]
+    return bool((runtimes.cells["least"][first] <= state.rules.first_cap).any())
 
 
 def _points(caps: list[list[float]], rivals: float) -> tuple[Point, ...]:

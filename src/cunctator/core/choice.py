@@ -13,19 +13,13 @@ import math
 
 from cunctator.core.bounds import lower_bound
 from cunctator.core.compiled import compiled
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import EXHAUSTED, NONE, WAIT
 from cunctator.core.state import State
 from cunctator.core.tester import BLOCKED, NOTHING, next_kind, rekey
 from cunctator.core.tournament import ROOT, winner_between
 
-WAIT = -1
-"""Instead of a configuration: nothing can be run before a result arrives."""
-
-EXHAUSTED = -4
-"""The best of a pool is known exactly: it has nothing left to run."""
-
 MOST_PATIENT, LEAST_PATIENT = 6, 30
-"""Least and most of `Testers.patience`: keys are kept for step / 64 steps, or not at all."""
+"""Least and most of `Tester.patience`: keys are kept for step / 64 steps, or not at all."""
 
 
 @compiled
@@ -34,41 +28,42 @@ def choose_honestly(state: State, size: int) -> int:
 
     Or WAIT, or EXHAUSTED. Profiles whose bounds depend on the step have one pool, of all.
     """
-    step = state.step[0] + 1
+    step = state.now.step + 1
     _rekey_expired(state, step)
     tree, log_step = state.by_lower, math.log(step)
     best = winner_between(tree, 0, size)
-    leaf = (tree.winner.size >> 1) + best
-    if tree.keys[leaf, 1] == BLOCKED:
+    leaf = tree[(tree.size >> 1) + best]
+    if leaf.second == BLOCKED:
         return WAIT
     bound = lower_bound(state, best, log_step)
-    if bound > tree.keys[leaf, 0]:
+    if bound > leaf.first:
         best = _contest(state, best, bound, log_step)
     if next_kind(state, best) != NOTHING:
         return int(best)
     # The argmin is known exactly. A blocked configuration might still turn out as good.
     bound = lower_bound(state, best, log_step)
-    flights = state.flights
-    for slot in range(flights.configuration.size):
-        rival = flights.configuration[slot]
-        if NONE < rival < size and lower_bound(state, rival, log_step) <= bound:
+    for slot in range(state.flights.size):
+        rival = state.flights[slot].configuration
+        if rival == NONE or rival >= size:
+            continue
+        if lower_bound(state, rival, log_step) <= bound:
             return WAIT
     if math.isinf(bound):
         # All have crashed, without a cutoff. There is no best mean, but there is more to see.
         for index in range(size):
             if next_kind(state, index) != NOTHING:
                 return index
-    if size == state.pools.sizes[-1]:
-        state.proved[0] = best
+    if size == state.pools[state.pools.size - 1].members:
+        state.now.proved = best
     return EXHAUSTED
 
 
 @compiled
 def _rekey_expired(state: State, step: int) -> None:
-    while state.by_expiry.keys[ROOT, 0] < step:
-        expired = state.by_expiry.winner[ROOT]
-        patience = state.testers.patience
-        patience[expired] = max(MOST_PATIENT, patience[expired] - 1)
+    while state.by_expiry[ROOT].first < step:
+        expired = state.by_expiry[ROOT].winner
+        tester = state.testers[expired]
+        tester.patience = max(MOST_PATIENT, tester.patience - 1)
         rekey(state, expired)
 
 
@@ -91,28 +86,26 @@ def _contest(state: State, best: int, bound: float, log_step: float) -> int:
     From the leaf of `best` up, each sibling subtree is searched if its smallest key comes before
     the best bound; a key never exceeds the bound itself, so whatever is left out cannot win.
     """
-    tree, started = state.by_lower, state.testers.started
-    leaves = tree.winner.size >> 1
+    tree, testers, stack = state.by_lower, state.testers, state.scratch.stack
+    leaves = tree.size >> 1
     node = leaves + best
-    stack = state.stack
     while node > ROOT:
         stack[0], height = node ^ 1, 1
         while height > 0:
             height -= 1
             place = stack[height]
-            rival = tree.winner[place]
-            if not _before(
-                tree.keys[place, 0], tree.keys[place, 1], rival, bound, started[best], best
-            ):
+            smallest, started = tree[place], testers[best].started
+            rival = smallest.winner
+            if not _before(smallest.first, smallest.second, rival, bound, started, best):
                 continue
             if place < leaves:
                 stack[height], stack[height + 1] = 2 * place, 2 * place + 1
                 height += 2
                 continue
             rival_bound = lower_bound(state, rival, log_step)
-            if _before(rival_bound, started[rival], rival, bound, started[best], best):
+            if _before(rival_bound, testers[rival].started, rival, bound, started, best):
                 best, rival, bound = rival, best, rival_bound
-            state.testers.patience[rival] = min(LEAST_PATIENT, state.testers.patience[rival] + 1)
+            testers[rival].patience = min(LEAST_PATIENT, testers[rival].patience + 1)
             rekey(state, rival)
         node >>= 1
     return int(best)

@@ -59,13 +59,13 @@ def squared_epsilon(k: int, started: int, log_step: float) -> float:
 @compiled
 def measure_areas(state: State, index: int) -> None:
     """Compute the A_k of every bin that counts at the current step."""
-    testers, rules, runtimes = state.testers, state.rules, state.runtimes
-    started, new = testers.started[index], testers.new_in_flight[index]
-    log_step = math.log(max(state.step[0], 1))
-    known_cap = cap_at(rules, testers.known_level[index])
-    below_count, below_sum = testers.below_count[index], testers.below_sum[index]
-    not_crashed = started - testers.crashed[index]
-    entry, passed, passed_sum = runtimes.start[index], 0, 0.0
+    tester, rules, runtimes = state.testers[index], state.rules, state.runtimes
+    started, new = tester.started, tester.new_in_flight
+    log_step = math.log(max(state.now.step, 1))
+    known_cap = cap_at(rules, tester.known_level)
+    below_count, below_sum = tester.below_count, tester.below_sum
+    not_crashed = started - tester.crashed
+    cell, passed, passed_sum = runtimes.headers[index].start, 0, 0.0
     previous = 0.0
     k = 0
     while k < MAX_BINS and started > 0:
@@ -91,34 +91,34 @@ def measure_areas(state: State, index: int) -> None:
             shorter = new * rules.first_cap + below_sum + (rank - new - below_count) * known_cap
         else:
             wanted = rank - new
-            while passed + runtimes.counts[entry] <= wanted:
-                passed += runtimes.counts[entry]
-                passed_sum += runtimes.sums[entry]
-                entry += 1
-            chunk = runtimes.slabs.links[entry]
-            edge_value = runtimes.chunks[chunk, wanted - passed]
+            while passed + runtimes.cells[cell].count <= wanted:
+                passed += runtimes.cells[cell].count
+                passed_sum += runtimes.cells[cell].total
+                cell += 1
+            row = runtimes.cells[cell].link
+            edge_value = runtimes.values[row, wanted - passed]
             shorter = new * rules.first_cap + passed_sum
             for offset in range(wanted - passed):
-                shorter += runtimes.chunks[chunk, offset]
+                shorter += runtimes.values[row, offset]
         whole = shorter + edge * edge_value
         # Rounding must not make an area negative: L would not fall with t any more.
-        testers.areas[index, k - 1] = max(0.0, whole - previous) / started
+        state.areas[index, k - 1] = max(0.0, whole - previous) / started
         previous = whole
         if math.isinf(whole):
             break
-    testers.bins[index] = k
+    tester.bins = k
 
 
 @compiled
 def area_bound(state: State, index: int, log_step: float) -> float:
     """L at the step whose natural logarithm is given; from the areas last measured."""
-    testers = state.testers
+    tester = state.testers[index]
     total = 0.0
-    for k in range(1, testers.bins[index] + 1):
-        square = squared_epsilon(k, testers.started[index], log_step)
+    for k in range(1, tester.bins + 1):
+        square = squared_epsilon(k, tester.started, log_step)
         if square > 0.25:
             break
-        total += testers.areas[index, k - 1] / (1.0 + math.sqrt(square))
+        total += state.areas[index, k - 1] / (1.0 + math.sqrt(square))
     return max(state.rules.first_cap, total)
 
 
@@ -129,15 +129,15 @@ def lasting_area_bound(state: State, index: int, step: int) -> tuple[float, floa
     L falls as t grows, and drops when the last bin stops counting. So the value is L at a later
     step, at most the last before that drop.
     """
-    testers = state.testers
+    tester = state.testers[index]
     log_step = math.log(step)
-    started = testers.started[index]
-    k = testers.bins[index]
+    started = tester.started
+    k = tester.bins
     while k > 0 and squared_epsilon(k, started, log_step) > 0.25:
         k -= 1
     if k == 0:
         return state.rules.first_cap, FOREVER
-    last = step + (step >> testers.patience[index])
+    last = step + (step >> tester.patience)
     log_last = math.log(last)
     if squared_epsilon(k, started, log_last) > 0.25:
         # eps_k <= 1/2 exactly while k t <= exp(r / (36 * 2^k)); rounding is undone step by step.

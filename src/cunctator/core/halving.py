@@ -22,15 +22,9 @@ from __future__ import annotations
 import math
 
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.slabs import NONE
-from cunctator.core.state import RUNGS, State
+from cunctator.core.sentinels import NONE
+from cunctator.core.state import RUNGS, SHORTLIST, State
 from cunctator.core.tester import NOTHING, next_kind
-
-INDEX, GOAL = 0, 1
-"""Places in `Ranks.promoted`."""
-
-TAKEN, LISTED = 0, 1
-"""Columns of `Ranks.listed`."""
 
 LISTED_SHARE = 64
 """Of so many on a rung, one is on its shortlist: making it costs a look at all, and while it is
@@ -40,15 +34,15 @@ used up the rung changes by a few per cent at most."""
 @compiled
 def choose_promoted(state: State) -> int:
     """Whom to promote now, or NONE."""
-    promoted, reached = state.ranks.promoted, state.ranks.reached
-    index, goal = promoted[INDEX], promoted[GOAL]
-    if index != NONE and state.testers.rung[index] < goal and next_kind(state, index) != NOTHING:
+    now, reached = state.now, state.ranks.reached
+    index = now.promoted
+    if index != NONE and state.rungs[index] < now.goal and next_kind(state, index) != NOTHING:
         return int(index)
     for rung in range(RUNGS - 2, 0, -1):
         if 2 * (reached[rung + 1] + 1) <= reached[rung]:
             index = _best_on(state, rung)
             if index != NONE:
-                promoted[INDEX], promoted[GOAL] = index, rung + 1
+                now.promoted, now.goal = index, rung + 1
                 return int(index)
     return NONE
 
@@ -56,11 +50,11 @@ def choose_promoted(state: State) -> int:
 @compiled
 def _best_on(state: State, rung: int) -> int:
     """The best on a rung, by its shortlist; NONE if none can be run."""
-    shortlist, listed = state.ranks.shortlist[rung], state.ranks.listed[rung]
+    ranks = state.ranks
     for attempt in range(2):
-        while listed[TAKEN] < listed[LISTED]:
-            index = shortlist[listed[TAKEN]]
-            listed[TAKEN] += 1
+        while ranks.taken[rung] < ranks.listed[rung]:
+            index = ranks.shortlist[rung, ranks.taken[rung]]
+            ranks.taken[rung] += 1
             if _may_leave(state, index, rung):
                 return int(index)
         if attempt == 0:
@@ -71,29 +65,31 @@ def _best_on(state: State, rung: int) -> int:
 @compiled
 def _may_leave(state: State, index: int, rung: int) -> bool:
     """Whether a configuration is on a rung and can be run."""
-    return state.testers.rung[index] == rung and next_kind(state, index) != NOTHING
+    return bool(state.rungs[index] == rung) and next_kind(state, index) != NOTHING
 
 
 @compiled_apart
 def _make_shortlist(state: State, rung: int) -> None:
     """List those on a rung whose runs cost least, the best one first."""
-    shortlist, listed = state.ranks.shortlist[rung], state.ranks.listed[rung]
-    prices, reached = state.candidate_means, state.ranks.reached
-    members = reached[rung] - reached[rung + 1]
-    room, count = max(1, min(shortlist.size, members // LISTED_SHARE)), 0
-    for index in range(state.testers.rung.size):
-        if not _may_leave(state, index, rung):
+    ranks, candidates = state.ranks, state.candidates
+    shortlist, members = ranks.shortlist, ranks.reached[rung] - ranks.reached[rung + 1]
+    room, count = max(1, min(SHORTLIST, members // LISTED_SHARE)), 0
+    for index in range(state.testers.size):
+        if state.rungs[index] != rung:
             continue
         price = price_of_run(state, index)
         place = min(count, room - 1)
-        if count == room and price >= prices[place]:
+        if count == room and price >= candidates[place].price:
             continue
-        while place > 0 and price < prices[place - 1]:
-            shortlist[place], prices[place] = shortlist[place - 1], prices[place - 1]
+        if next_kind(state, index) == NOTHING:  # last, since it has to look at most
+            continue
+        while place > 0 and price < candidates[place - 1].price:
+            shortlist[rung, place] = shortlist[rung, place - 1]
+            candidates[place].price = candidates[place - 1].price
             place -= 1
-        shortlist[place], prices[place] = index, price
+        shortlist[rung, place], candidates[place].price = index, price
         count = min(count + 1, room)
-    listed[TAKEN], listed[LISTED] = 0, count
+    ranks.taken[rung], ranks.listed[rung] = 0, count
 
 
 @compiled
@@ -103,10 +99,10 @@ def price_of_run(state: State, index: int) -> float:
     Not the mean of what is known: one of which little is known would have the least. A crash costs
     as much as a run to the cutoff, or nobody could afford it.
     """
-    testers = state.testers
-    if testers.completed[index] == 0:
+    tester = state.testers[index]
+    if tester.completed == 0:
         return math.inf
-    seconds = testers.granted[index]
-    if testers.crashed[index] > 0:
-        seconds += testers.crashed[index] * state.rules.cutoff
-    return float(seconds / testers.completed[index])
+    seconds = tester.granted
+    if tester.crashed > 0:
+        seconds += tester.crashed * state.rules.cutoff
+    return float(seconds / tester.completed)

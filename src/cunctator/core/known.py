@@ -12,14 +12,14 @@ from cunctator.core.state import ENDLESS, Rules, State
 @compiled
 def cap_at(rules: Rules, level: int) -> float:
     """The cap of a level: first_cap * 2^level, or 4^level; the last one is the cutoff."""
-    cap = math.ldexp(rules.first_cap, rules.octaves * level)
+    cap = math.ldexp(rules.first_cap, int(rules.octaves * level))
     return rules.cutoff if cap > rules.longest else min(cap, rules.cutoff)
 
 
 @compiled
 def octave_cap(rules: Rules, octave: int) -> float:
     """The cap of an octave, which bounds are certified at: first_cap * 2^octave, or the cutoff."""
-    return min(math.ldexp(rules.first_cap, octave), rules.cutoff)
+    return min(math.ldexp(rules.first_cap, int(octave)), rules.cutoff)
 
 
 @compiled
@@ -35,15 +35,14 @@ def last_octave(rules: Rules) -> int:
     """The octave of the cutoff, if there is one."""
     octave = math.ceil(math.log2(rules.cutoff / rules.first_cap))
     # The quotient may have been rounded down to a power of two.
-    return octave if math.ldexp(rules.first_cap, octave) >= rules.cutoff else octave + 1
+    return octave if math.ldexp(rules.first_cap, int(octave)) >= rules.cutoff else octave + 1
 
 
 @compiled
 def is_exact(state: State, index: int) -> bool:
     """Whether every pair of a finite set has been run to its end: the mean is the true mean."""
-    return bool(
-        state.testers.completed[index] + state.testers.crashed[index] == state.rules.instances
-    )
+    tester = state.testers[index]
+    return bool(tester.completed + tester.crashed == state.rules.instances)
 
 
 @compiled
@@ -53,22 +52,16 @@ def known_sum(state: State, index: int) -> float:
     Runs that have not finished count with what is known of them, so a mean of these is never an
     average over finished runs alone. Without a cutoff, one crash makes it infinite.
     """
-    testers = state.testers
-    return _sum_up_to(
-        state,
-        index,
-        testers.known_level[index],
-        testers.below_count[index],
-        testers.below_sum[index],
-    )
+    tester = state.testers[index]
+    return _sum_up_to(state, index, tester.known_level, tester.below_count, tester.below_sum)
 
 
 @compiled
 def _sum_up_to(state: State, index: int, level: int, count: int, total: float) -> float:
-    testers, rules = state.testers, state.rules
-    new, crashed = testers.new_in_flight[index], testers.crashed[index]
+    tester, rules = state.testers[index], state.rules
+    new, crashed = tester.new_in_flight, tester.crashed
     total += new * rules.first_cap
-    capped = testers.started[index] - new - crashed - count
+    capped = tester.started - new - crashed - count
     if capped > 0:
         total += capped * cap_at(rules, level)
     if crashed > 0:
@@ -82,14 +75,14 @@ def least_mean(state: State, index: int) -> float:
     rules = state.rules
     if rules.instances == ENDLESS:
         return rules.first_cap
-    others = rules.instances - state.testers.started[index]
+    others = rules.instances - state.testers[index].started
     return float((known_sum(state, index) + others * rules.first_cap) / rules.instances)
 
 
 @compiled
 def mean_runtime(state: State, index: int) -> float:
     """Mean over all started runs of min(runtime, known cap); first_cap before the first run."""
-    started = state.testers.started[index]
+    started = state.testers[index].started
     if started == 0:
         return state.rules.first_cap
     return float(known_sum(state, index) / started)
@@ -100,16 +93,17 @@ def common_cap(state: State, one: int, other: int) -> float:
     inexact = [index for index in (one, other) if not is_exact(state, index)]
     if not inexact:
         return float(state.rules.cutoff)
-    return float(cap_at(state.rules, int(state.testers.known_level[inexact].min())))
+    return float(cap_at(state.rules, int(state.testers["known_level"][inexact].min())))
 
 
 @compiled
 def mean_up_to(state: State, index: int, level: int) -> float:
     """Mean over all started runs of min(runtime, cap of a level that is known)."""
-    started = state.testers.started[index]
+    tester = state.testers[index]
+    started = tester.started
     if started == 0:
         return state.rules.first_cap
-    if level == state.testers.known_level[index]:
+    if level == tester.known_level:
         return float(known_sum(state, index) / started)
     count, total = below(state.runtimes, index, cap_at(state.rules, level))
     return float(_sum_up_to(state, index, level, count, total) / started)

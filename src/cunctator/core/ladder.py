@@ -23,16 +23,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.choice import EXHAUSTED, WAIT
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import EXHAUSTED, FINISHED, NONE, WAIT, WIDEN
 from cunctator.core.state import TURNS, State
 from cunctator.core.tournament import winner_between
 from cunctator.core.turns import choose_within, pool_time
-
-FINISHED, WIDEN = -2, -3
-"""Instead of a configuration, or of WAIT: the search is over; a pool is to be opened that is larger
-than the arrays."""
 
 SAFE_SHARE = 0.0625
 """Of the charged time, for the shares that the theorem asks for."""
@@ -69,11 +64,18 @@ def pool_sizes(fixed: int, limit: int | None) -> NDArray[np.int64]:
 
 @compiled
 def choose(state: State) -> int:
-    """The configuration to run next, or WAIT, FINISHED or WIDEN."""
-    if state.pools.sizes.size > 1:
-        index = _choose_from_pools(state)
-    else:
-        index = choose_within(state, 0, False)
+    """The configuration to run next, or WAIT, FINISHED or WIDEN.
+
+    Pools move with a run only. Asking for one in vain leaves no trace: it is in no journal, and a
+    study that is restored from its journal must come out the same.
+    """
+    now = state.now
+    opened, frontier = now.opened, now.frontier
+    since, screened_at = now.frontier_since, now.screened_at
+    index = choose_within(state, 0, False) if state.pools.size == 1 else _choose_from_pools(state)
+    if index in (WAIT, WIDEN):
+        now.opened, now.frontier = opened, frontier
+        now.frontier_since, now.screened_at = since, screened_at
     return FINISHED if index == EXHAUSTED else index
 
 
@@ -81,30 +83,16 @@ def choose(state: State) -> int:
 def _choose_from_pools(state: State) -> int:
     """The same, of a pool that is large enough; EXHAUSTED if the largest of all is.
 
-    Pools move with a run only. Asking for one in vain leaves no trace: it is in no journal, and a
-    study that is restored from its journal must come out the same.
+    It moves the pools on the way.
     """
     pools = state.pools
-    opened, frontier = pools.opened[0], pools.frontier[0]
-    since, screened_at = pools.frontier_since[0], pools.screened_at[0]
-    index = _choose_and_open(state)
-    if index in (WAIT, WIDEN):
-        pools.opened[0], pools.frontier[0] = opened, frontier
-        pools.frontier_since[0], pools.screened_at[0] = since, screened_at
-    return index
-
-
-@compiled
-def _choose_and_open(state: State) -> int:
-    """The same, moving the pools on the way."""
-    pools = state.pools
-    behind = TURNS * pools.sizes.size
     ahead = safe = 0.0
-    for place in range(behind):
-        ahead += state.turns[place]
-        safe += state.turns[behind + place]
+    for pool in range(pools.size):
+        for turn in range(TURNS):
+            ahead += pools[pool].turns[turn]
+            safe += pools[pool].turns[TURNS + turn]
     total = ahead + safe
-    while state.proved[0] == NONE:
+    while state.now.proved == NONE:
         code = _open_pools(state, total)
         if code != 0:
             return code
@@ -112,66 +100,70 @@ def _choose_and_open(state: State) -> int:
         if safe < SAFE_SHARE * total:
             pool = _neediest_pool(state)
         if pool != NONE:
-            index = choose_within(state, pool, True)
+            index = _choose_within(state, pool, True)
             if index >= 0:
                 return index
             if index == EXHAUSTED:
-                pools.is_done[pool] = True
+                pools[pool].is_done = True
                 continue
-        pool = pools.frontier[0]
-        index = choose_within(state, pool, False)
+        pool = state.now.frontier
+        index = _choose_within(state, pool, False)
         if index != EXHAUSTED:
             return index
-        pools.is_done[pool] = True
+        pools[pool].is_done = True
     return EXHAUSTED
+
+
+@compiled_apart
+def _choose_within(state: State, pool: int, is_safe: bool) -> int:
+    """`choose_within`, which is long, but once for both places that call it."""
+    return choose_within(state, pool, is_safe)
 
 
 @compiled
 def _open_pools(state: State, total: float) -> int:
     """Move the frontier, or open a pool for its safe share, if it is time; 0, or WIDEN."""
-    pools, sizes = state.pools, state.pools.sizes
-    frontier = pools.frontier[0]
-    if frontier + 1 < sizes.size and (pools.is_done[frontier] or _may_widen(state, total)):
-        if sizes[frontier + 1] > state.testers.started.size:
+    pools, now = state.pools, state.now
+    frontier = now.frontier
+    if frontier + 1 < pools.size and (pools[frontier].is_done or _may_widen(state, total)):
+        if pools[frontier + 1].members > state.testers.size:
             return WIDEN
-        pools.frontier[0] = frontier + 1
-        pools.opened[0] = max(pools.opened[0], frontier + 2)
-        pools.frontier_since[0], pools.screened_at[0] = total, NONE
-    number = pools.opened[0] + 1
-    if number <= sizes.size:
-        needed = number * number * sizes[number - 1] * state.rules.first_cap
+        now.frontier = frontier + 1
+        now.opened = max(now.opened, frontier + 2)
+        now.frontier_since, now.screened_at = total, NONE
+    number = now.opened + 1
+    if number <= pools.size:
+        needed = number * number * pools[number - 1].members * state.rules.first_cap
         if total * SAFE_SHARE >= needed:
-            if sizes[number - 1] > state.testers.started.size:
+            if pools[number - 1].members > state.testers.size:
                 return WIDEN
-            pools.opened[0] = number
+            now.opened = number
     return 0
 
 
 @compiled
 def _may_widen(state: State, total: float) -> bool:
     """Whether the frontier has been screened, and looked at closely since."""
-    pools = state.pools
-    size = pools.sizes[pools.frontier[0]]
-    best = winner_between(state.by_sharp, 0, size)
-    testers = state.testers
-    if testers.chosen[best] < ABOUT_AS_OFTEN * pools.most_chosen[0]:
+    now = state.now
+    size = state.pools[now.frontier].members
+    best = state.testers[winner_between(state.by_sharp, 0, size)]
+    if best.chosen < ABOUT_AS_OFTEN * now.most_chosen:
         return False
     needed = max(1.0, RUNS_PER_DOUBLING * math.log2(size / SMALL))
-    if testers.started[best] < min(needed, state.rules.instances):
+    if best.started < min(needed, state.rules.instances):
         return False
-    if pools.screened_at[0] == NONE:
-        pools.screened_at[0] = total
-    screening = pools.screened_at[0] - pools.frontier_since[0]
-    return bool(total - pools.screened_at[0] >= CLOSER * screening)
+    if now.screened_at == NONE:
+        now.screened_at = total
+    screening = now.screened_at - now.frontier_since
+    return bool(total - now.screened_at >= CLOSER * screening)
 
 
 @compiled
 def _neediest_pool(state: State) -> int:
     """The pool k of least k^2 time_k, as in the appendix; NONE if all are done."""
-    pools = state.pools
     best, least = NONE, math.inf
-    for pool in range(pools.opened[0]):
-        if pools.is_done[pool]:
+    for pool in range(state.now.opened):
+        if state.pools[pool].is_done:
             continue
         claim = (pool + 1.0) * (pool + 1.0) * pool_time(state, pool)
         if claim < least:

@@ -28,8 +28,10 @@ class Profile(NamedTuple):
     """C in q = ceil(C log2(t log2 r)) with Equation 1; with BETTING, q in units of the evidence."""
     sharpness: float = 1.0
     """The evidence that the sharper index asks for, as a share of the full confidence's."""
+    has_sharp: bool = False
+    """Whether there is a sharper index beside the one at full confidence."""
     full_share: float = 1.0
-    """The share of the charged time for the index at full confidence; 1: there is no other."""
+    """The share of the charged time for the index at full confidence, if there is another one."""
     rival_share: float = 0.0
     """The share for the least index at full confidence of all but the sharper one's choice, once
     that is well known."""
@@ -49,6 +51,7 @@ PROFILES = {
         BETTING,
         queue_factor=0.1,
         sharpness=0.15,
+        has_sharp=True,
         full_share=0.125,
         rival_share=0.125,
         counts_finished=True,

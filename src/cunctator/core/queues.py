@@ -10,86 +10,96 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.slabs import Slabs, allocate, grown, has_room, new_slabs, release
+from cunctator.core.rows import Medium, Rows, Short, new_rows
+from cunctator.core.slabs import Arena, allocate, grown, has_room, new_arena, release
+
+
+class Queue:
+    """One queue: a ring buffer in a slab of the cells."""
+
+    start: int
+    capacity: int
+    head: int
+    length: int
+
+
+class Entry:
+    """A cell of a queue."""
+
+    link: Medium
+    """The pair."""
+    level: Short
 
 
 class Queues(NamedTuple):
-    """Ring buffers in one arena; `slabs.links` and `levels` are the two halves of the entries."""
+    """Ring buffers in one array of cells, one for each configuration."""
 
-    slabs: Slabs
-    levels: NDArray[np.int16]
-    start: NDArray[np.int64]
-    capacity: NDArray[np.int64]
-    head: NDArray[np.int64]
-    length: NDArray[np.int64]
+    headers: Rows[Queue]
+    cells: Rows[Entry]
+    arena: Arena
 
 
 def new_queues(size: int, room: int) -> Queues:
-    """Empty queues for `size` configurations, with `room` entries before the arena must grow."""
-    start, capacity, head, length = (np.zeros(size, dtype=np.int64) for _ in range(4))
-    slabs = new_slabs(np.zeros(room, dtype=np.int32))
-    return Queues(slabs, np.zeros(room, dtype=np.int16), start, capacity, head, length)
+    """Empty queues for `size` configurations, with `room` entries before the cells must grow."""
+    return Queues(new_rows(Queue, size), new_rows(Entry, room), new_arena())
 
 
 @compiled
 def queue_has_room(queues: Queues, index: int) -> bool:
-    """Whether one more entry fits without a larger arena."""
-    capacity = queues.capacity[index]
-    return bool(queues.length[index] < capacity or has_room(queues.slabs, grown(capacity)))
+    """Whether one more entry fits without more cells."""
+    queue = queues.headers[index]
+    return bool(
+        queue.length < queue.capacity or has_room(queues.arena, queues.cells, grown(queue.capacity))
+    )
 
 
 @compiled_apart
 def _enlarge(queues: Queues, index: int) -> None:
-    old, start = queues.capacity[index], queues.start[index]
+    queue, cells = queues.headers[index], queues.cells
+    old, start = queue.capacity, queue.start
     capacity = grown(old)
-    fresh = allocate(queues.slabs, capacity)
-    pairs = queues.slabs.links
-    for position in range(queues.length[index]):
-        cell = start + ((queues.head[index] + position) & (old - 1))
-        pairs[fresh + position] = pairs[cell]
-        queues.levels[fresh + position] = queues.levels[cell]
+    fresh = allocate(queues.arena, cells, capacity)
+    for position in range(queue.length):
+        cell, copy = cells[start + ((queue.head + position) & (old - 1))], cells[fresh + position]
+        copy.link, copy.level = cell.link, cell.level
     if old > 0:
-        release(queues.slabs, start, old)
-    queues.start[index], queues.capacity[index], queues.head[index] = fresh, capacity, 0
+        release(queues.arena, cells, start, old)
+    queue.start, queue.capacity, queue.head = fresh, capacity, 0
 
 
 @compiled
 def push(queues: Queues, index: int, pair: int, level: int) -> None:
     """Put an entry behind all entries of its level and below."""
-    if queues.length[index] == queues.capacity[index]:
+    queue, cells = queues.headers[index], queues.cells
+    if queue.length == queue.capacity:
         _enlarge(queues, index)
-    start, mask = queues.start[index], queues.capacity[index] - 1
-    head = queues.head[index]
-    position = queues.length[index]
-    pairs = queues.slabs.links
+    start, head, mask = queue.start, queue.head, queue.capacity - 1
+    position = queue.length
     while position > 0:
-        ahead = start + ((head + position - 1) & mask)
-        if queues.levels[ahead] <= level:
+        ahead = cells[start + ((head + position - 1) & mask)]
+        if ahead.level <= level:
             break
-        cell = start + ((head + position) & mask)
-        pairs[cell] = pairs[ahead]
-        queues.levels[cell] = queues.levels[ahead]
+        cell = cells[start + ((head + position) & mask)]
+        cell.link, cell.level = ahead.link, ahead.level
         position -= 1
-    cell = start + ((head + position) & mask)
-    pairs[cell] = pair
-    queues.levels[cell] = level
-    queues.length[index] += 1
+    entry = cells[start + ((head + position) & mask)]
+    entry.link, entry.level = pair, level
+    queue.length += 1
 
 
 @compiled
 def head_level(queues: Queues, index: int) -> int:
     """Level of the entry at the head; the queue must not be empty."""
-    return int(queues.levels[queues.start[index] + queues.head[index]])
+    queue = queues.headers[index]
+    return int(queues.cells[queue.start + queue.head].level)
 
 
 @compiled
 def pop(queues: Queues, index: int) -> int:
     """Take the head off and return its pair; the queue must not be empty."""
-    pair = queues.slabs.links[queues.start[index] + queues.head[index]]
-    queues.head[index] = (queues.head[index] + 1) & (queues.capacity[index] - 1)
-    queues.length[index] -= 1
+    queue = queues.headers[index]
+    pair = queues.cells[queue.start + queue.head].link
+    queue.head = (queue.head + 1) & (queue.capacity - 1)
+    queue.length -= 1
     return int(pair)

@@ -13,17 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled_apart
-from cunctator.core.ladder import WIDEN, choose
+from cunctator.core.ladder import choose
 from cunctator.core.scheduler import Scheduler, begin_flight, finish_flight
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import ASKED, NONE, WIDEN
 from cunctator.core.state import State, grow, room_for_result
 from cunctator.errors import DifferentReplay
 from cunctator.records import Run
 
 ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT, NO_CONFIGURATION = 0, 1, 2, 3, 4
-
-ASKED = -1
-"""Stands for the status of an event that is an ask."""
 
 
 class Events(NamedTuple):
@@ -51,26 +48,26 @@ def replay_events(
         number = events.number[at]
         if events.status[at] == ASKED:
             slot = 0
-            while slot < flights.configuration.size and flights.configuration[slot] != NONE:
+            while slot < flights.size and flights[slot].configuration != NONE:
                 slot += 1
-            if slot == flights.configuration.size:
+            if slot == flights.size:
                 return NO_SLOT, at
             index = choose(state)
             if index == WIDEN:
                 return NO_CONFIGURATION, at
-            if index != events.configuration[at] or number != state.step[0] + 1:
+            if index != events.configuration[at] or number != state.now.step + 1:
                 return DIFFERENT, at
             begin_flight(state, index, slot)
-            if flights.pair[slot] != events.pair[at]:
+            if flights[slot].pair != events.pair[at]:
                 return DIFFERENT, at
             slots[number] = slot
         else:
             slot = slots[number] if 0 < number < slots.size else NONE
-            if slot == NONE or flights.configuration[slot] != events.configuration[at]:
+            if slot == NONE or flights[slot].configuration != events.configuration[at]:
                 return DIFFERENT, at
-            if flights.pair[slot] != events.pair[at]:
+            if flights[slot].pair != events.pair[at]:
                 return DIFFERENT, at
-            if not room_for_result(state, flights.configuration[slot]):
+            if not room_for_result(state, flights[slot].configuration):
                 return NO_ROOM, at
             finish_flight(state, slot, events.status[at], events.seconds[at])
             slots[number] = NONE
@@ -94,7 +91,7 @@ def replay(scheduler: Scheduler, events: Events) -> list[Run]:
         elif why == NO_CONFIGURATION:
             scheduler.widen()
         elif why == NO_ROOM:
-            index = int(scheduler.state.flights.configuration[slots[events.number[at]]])
+            index = int(scheduler.state.flights[slots[events.number[at]]].configuration)
             scheduler.state = grow(scheduler.state, index)
         else:
             raise DifferentReplay(at, int(events.number[at]))

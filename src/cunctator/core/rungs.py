@@ -19,12 +19,12 @@ def regrade(state: State, index: int) -> None:
 
     One of which nothing is left to learn has reached all: it waits for no promotion.
     """
-    testers, reached = state.testers, state.ranks.reached
-    _, rung = math.frexp(testers.granted[index] / state.rules.first_cap)
+    tester = state.testers[index]
+    _, rung = math.frexp(tester.granted / state.rules.first_cap)
     rung = RUNGS - 1 if is_exact(state, index) else max(0, min(rung, RUNGS - 1))
-    before = testers.rung[index]
-    testers.rung[index] = rung
+    before = int(state.rungs[index])
+    state.rungs[index] = rung
     for gained in range(before + 1, rung + 1):
-        reached[gained] += 1
+        state.ranks.reached[gained] += 1
     for lost in range(rung + 1, before + 1):
-        reached[lost] -= 1
+        state.ranks.reached[lost] -= 1

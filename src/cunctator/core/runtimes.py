@@ -14,113 +14,130 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.slabs import Slabs, allocate, grown, has_room, new_slabs, release
+from cunctator.core.rows import Medium, Rows, new_record, new_rows
+from cunctator.core.slabs import Arena, allocate, grown, has_room, new_arena, release
 
 CHUNK = 128
 
 
-class Runtimes(NamedTuple):
-    """Chunks of values, and a directory slab of chunk numbers (`slabs.links`) for each owner."""
+class Directory:
+    """Where the chunks of one configuration are listed: a slab of the cells."""
 
-    chunks: NDArray[np.float64]
+    start: int
+    capacity: int
+    chunks: int
+    """Cells in use, one a chunk."""
+
+
+class Chunk:
+    """A cell of a directory: one sorted chunk of values."""
+
+    link: Medium
+    """The row of `Runtimes.values`."""
+    count: Medium
+    total: float
+    """Of its values."""
+    least: float
+
+
+class Used:
+    """How much of the values has been handed out."""
+
+    rows: int
+
+
+class Runtimes(NamedTuple):
+    """Chunks of values, and for each configuration a directory of its chunks."""
+
+    headers: Rows[Directory]
+    cells: Rows[Chunk]
+    arena: Arena
+    values: NDArray[np.float64]
     """One row a chunk; the values in use are sorted and come first."""
-    chunks_used: NDArray[np.int64]
-    """One number: rows of `chunks` handed out."""
-    slabs: Slabs
-    counts: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    least: NDArray[np.float64]
-    start: NDArray[np.int64]
-    capacity: NDArray[np.int64]
-    entries: NDArray[np.int64]
-    """Chunks of each configuration."""
+    used: Used
 
 
 def new_runtimes(size: int, chunks: int, room: int) -> Runtimes:
     """An empty store for `size` configurations."""
-    start, capacity, entries = (np.zeros(size, dtype=np.int64) for _ in range(3))
     return Runtimes(
-        chunks=np.zeros((chunks, CHUNK)),
-        chunks_used=np.zeros(1, dtype=np.int64),
-        slabs=new_slabs(np.zeros(room, dtype=np.int32)),
-        counts=np.zeros(room, dtype=np.int64),
-        sums=np.zeros(room),
-        least=np.zeros(room),
-        start=start,
-        capacity=capacity,
-        entries=entries,
+        headers=new_rows(Directory, size),
+        cells=new_rows(Chunk, room),
+        arena=new_arena(),
+        values=np.zeros((chunks, CHUNK)),
+        used=new_record(Used),
     )
 
 
 @compiled
 def runtimes_have_room(store: Runtimes, index: int) -> bool:
     """Whether one more value fits without larger arrays."""
-    capacity = store.capacity[index]
+    directory = store.headers[index]
     return bool(
-        store.chunks_used[0] < store.chunks.shape[0]
-        and (store.entries[index] < capacity or has_room(store.slabs, grown(capacity)))
+        store.used.rows < store.values.shape[0]
+        and (
+            directory.chunks < directory.capacity
+            or has_room(store.arena, store.cells, grown(directory.capacity))
+        )
     )
 
 
 @compiled_apart
-def _open_entry(store: Runtimes, index: int, position: int) -> int:
-    """Make place in the directory for a new, empty chunk at `position`; returns its entry."""
-    old, start, entries = store.capacity[index], store.start[index], store.entries[index]
-    if entries == old:
+def _open_chunk(store: Runtimes, index: int, position: int) -> int:
+    """Make place in the directory for a new, empty chunk at `position`; returns its cell."""
+    directory = store.headers[index]
+    old, start, chunks = directory.capacity, directory.start, directory.chunks
+    if chunks == old:
         capacity = grown(old)
-        fresh = allocate(store.slabs, capacity)
-        for offset in range(entries):
-            _copy_entry(store, start + offset, fresh + offset)
+        fresh = allocate(store.arena, store.cells, capacity)
+        for offset in range(chunks):
+            _copy_cell(store, start + offset, fresh + offset)
         if old > 0:
-            release(store.slabs, start, old)
-        store.start[index], store.capacity[index] = fresh, capacity
+            release(store.arena, store.cells, start, old)
+        directory.start, directory.capacity = fresh, capacity
         start = fresh
-    for offset in range(entries, position, -1):
-        _copy_entry(store, start + offset - 1, start + offset)
-    entry = start + position
-    store.slabs.links[entry] = store.chunks_used[0]
-    store.counts[entry], store.sums[entry], store.least[entry] = 0, 0.0, 0.0
-    store.chunks_used[0] += 1
-    store.entries[index] += 1
-    return int(entry)
+    for offset in range(chunks, position, -1):
+        _copy_cell(store, start + offset - 1, start + offset)
+    chunk = store.cells[start + position]
+    chunk.link, chunk.count, chunk.total, chunk.least = store.used.rows, 0, 0.0, 0.0
+    store.used.rows += 1
+    directory.chunks += 1
+    return int(start + position)
 
 
 @compiled
-def _copy_entry(store: Runtimes, source: int, destination: int) -> None:
-    store.slabs.links[destination] = store.slabs.links[source]
-    store.counts[destination] = store.counts[source]
-    store.sums[destination] = store.sums[source]
-    store.least[destination] = store.least[source]
+def _copy_cell(store: Runtimes, source: int, destination: int) -> None:
+    old, new = store.cells[source], store.cells[destination]
+    new.link, new.count, new.total, new.least = old.link, old.count, old.total, old.least
 
 
 @compiled_apart
 def _split(store: Runtimes, index: int, position: int) -> None:
     """Move the upper half of a full chunk into a new one behind it."""
-    upper = _open_entry(store, index, position + 1)
-    lower = upper - 1
+    cell = _open_chunk(store, index, position + 1)
+    lower, upper = store.cells[cell - 1], store.cells[cell]
     half = CHUNK // 2
-    full, fresh = store.slabs.links[lower], store.slabs.links[upper]
+    full, fresh = lower.link, upper.link
     moved = 0.0
     for offset in range(half):
-        value = store.chunks[full, half + offset]
-        store.chunks[fresh, offset] = value
+        value = store.values[full, half + offset]
+        store.values[fresh, offset] = value
         moved += value
     kept = 0.0
     for offset in range(half):
-        kept += store.chunks[full, offset]
-    store.counts[lower], store.counts[upper] = half, half
-    store.sums[lower], store.sums[upper] = kept, moved
-    store.least[upper] = store.chunks[fresh, 0]
+        kept += store.values[full, offset]
+    lower.count, upper.count = half, half
+    lower.total, upper.total = kept, moved
+    upper.least = store.values[fresh, 0]
 
 
 @compiled
 def _find(store: Runtimes, index: int, value: float) -> int:
     """Position of the last chunk whose least value is at most `value` (or the first chunk)."""
-    start = store.start[index]
-    low, high = 0, store.entries[index] - 1
+    start = store.headers[index].start
+    low, high = 0, store.headers[index].chunks - 1
     while low < high:
         middle = (low + high + 1) >> 1
-        if store.least[start + middle] <= value:
+        if store.cells[start + middle].least <= value:
             low = middle
         else:
             high = middle - 1
@@ -130,23 +147,23 @@ def _find(store: Runtimes, index: int, value: float) -> int:
 @compiled
 def insert(store: Runtimes, index: int, value: float) -> None:
     """Add one value; the caller has made sure that there is room."""
-    if store.entries[index] == 0:
-        _open_entry(store, index, 0)
+    directory = store.headers[index]
+    if directory.chunks == 0:
+        _open_chunk(store, index, 0)
     position = _find(store, index, value)
-    if store.counts[store.start[index] + position] == CHUNK:
+    if store.cells[directory.start + position].count == CHUNK:
         _split(store, index, position)
-        if store.least[store.start[index] + position + 1] <= value:
+        if store.cells[directory.start + position + 1].least <= value:
             position += 1
-    entry = store.start[index] + position
-    chunk = store.slabs.links[entry]
-    offset = store.counts[entry]
-    while offset > 0 and store.chunks[chunk, offset - 1] > value:
-        store.chunks[chunk, offset] = store.chunks[chunk, offset - 1]
+    chunk = store.cells[directory.start + position]
+    row, offset = chunk.link, chunk.count
+    while offset > 0 and store.values[row, offset - 1] > value:
+        store.values[row, offset] = store.values[row, offset - 1]
         offset -= 1
-    store.chunks[chunk, offset] = value
-    store.counts[entry] += 1
-    store.sums[entry] += value
-    store.least[entry] = store.chunks[chunk, 0]
+    store.values[row, offset] = value
+    chunk.count += 1
+    chunk.total += value
+    chunk.least = store.values[row, 0]
 
 
 @compiled_apart
@@ -154,16 +171,17 @@ def below(store: Runtimes, index: int, limit: float) -> tuple[int, float]:
     """How many values are strictly below `limit`, and their sum."""
     count = 0
     total = 0.0
-    start = store.start[index]
-    for entry in range(start, start + store.entries[index]):
-        chunk, size = store.slabs.links[entry], store.counts[entry]
-        if store.chunks[chunk, size - 1] < limit:
+    directory = store.headers[index]
+    for cell in range(directory.start, directory.start + directory.chunks):
+        chunk = store.cells[cell]
+        row, size = chunk.link, chunk.count
+        if store.values[row, size - 1] < limit:
             count += size
-            total += store.sums[entry]
+            total += chunk.total
             continue
         offset = 0
-        while offset < size and store.chunks[chunk, offset] < limit:
-            total += store.chunks[chunk, offset]
+        while offset < size and store.values[row, offset] < limit:
+            total += store.values[row, offset]
             offset += 1
         count += offset
         break

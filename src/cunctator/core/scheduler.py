@@ -18,13 +18,13 @@ from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, common_cap, is_exact, mean_runtime
-from cunctator.core.ladder import FINISHED, WIDEN, choose, pool_sizes
+from cunctator.core.ladder import choose, pool_sizes
 from cunctator.core.pairs import CRASH, Compared, PairValues, compared
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
-from cunctator.core.slabs import NONE
+from cunctator.core.rows import continued
+from cunctator.core.sentinels import FINISHED, NONE, WIDEN
 from cunctator.core.state import (
     ENDLESS,
-    Flights,
     Rules,
     State,
     grow,
@@ -56,7 +56,7 @@ STATUS_CODE = {Status.SOLVED: SOLVED, Status.CAPPED: CAPPED, Status.CRASHED: CRA
 @compiled
 def rekey_all(state: State) -> None:
     """Set every key from scratch."""
-    for index in range(state.testers.started.size):
+    for index in range(state.testers.size):
         rekey(state, index)
 
 
@@ -64,22 +64,21 @@ def rekey_all(state: State) -> None:
 def begin_flight(state: State, index: int, slot: int) -> None:
     """Take the next run of configuration `index` into a flight slot."""
     kind = next_kind(state, index)
-    state.step[0] += 1
+    state.now.step += 1
     pair, level = begin(state, index, kind)
-    flights = state.flights
-    flights.configuration[slot], flights.pair[slot] = index, pair
-    flights.level[slot], flights.is_new[slot] = level, kind == NEW
-    flights.turn[slot] = state.turn[0]
+    flight = state.flights[slot]
+    flight.configuration, flight.pair, flight.level = index, pair, level
+    flight.is_new, flight.turn = kind == NEW, state.now.turn
     update(state, index, False, False)
 
 
 @compiled
 def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     """Take the result of the run in a flight slot and free the slot."""
-    flights = state.flights
-    index, pair, level = flights.configuration[slot], flights.pair[slot], flights.level[slot]
-    flights.configuration[slot] = NONE
-    finish(state, index, pair, level, flights.is_new[slot], flights.turn[slot], status, seconds)
+    flight = state.flights[slot]
+    index = flight.configuration
+    flight.configuration = NONE
+    finish(state, index, flight.pair, flight.level, flight.is_new, flight.turn, status, seconds)
     update(state, index, True, False)
 
 
@@ -127,7 +126,7 @@ class Scheduler:
         constants = check_profile(profile)
         sizes = None
         if configurations is None:
-            if constants.full_share == 1.0:
+            if not constants.has_sharp:
                 raise InvalidSetting("profile", profile, "pools that grow need the profile tight")
             sizes = pool_sizes(fixed, limit)
             configurations = int(sizes[0])
@@ -143,7 +142,7 @@ class Scheduler:
     @property
     def step(self) -> int:
         """t: how many runs have been asked for."""
-        return int(self.state.step[0])
+        return int(self.state.now.step)
 
     def ask(self) -> Run | None:
         """The next run to make; None when the search is over (`stop`) or must wait for a result."""
@@ -161,15 +160,15 @@ class Scheduler:
 
     def take_off(self, slot: int, number: int) -> Run:
         """The run in a flight slot, which has been asked for under this number."""
-        flights, rules = self.state.flights, self.state.rules
-        level = int(flights.level[slot])
+        flight, rules = self.state.flights[slot], self.state.rules
+        level = int(flight.level)
         self._slot_of_run[number] = slot
         return Run(
             number=number,
-            configuration=int(flights.configuration[slot]),
-            pair=int(flights.pair[slot]),
+            configuration=int(flight.configuration),
+            pair=int(flight.pair),
             cap=cap_at(rules, level),
-            spent=0.0 if flights.is_new[slot] else cap_at(rules, level - 1),
+            spent=0.0 if flight.is_new else cap_at(rules, level - 1),
         )
 
     def tell(self, run: Run, outcome: Outcome) -> None:
@@ -181,8 +180,8 @@ class Scheduler:
         if not (math.isfinite(outcome.seconds) and outcome.seconds >= 0):
             raise InvalidSetting("seconds", outcome.seconds, "expected a finite time, 0 or more")
         slot = self._slot_of_run.pop(run.number)
-        flights = self.state.flights
-        index, pair = int(flights.configuration[slot]), int(flights.pair[slot])
+        flight = self.state.flights[slot]
+        index, pair = int(flight.configuration), int(flight.pair)
         if outcome.status is not Status.SOLVED or outcome.seconds <= run.cap:
             self.note(index, pair, STATUS_CODE[outcome.status], outcome.seconds)
         else:
@@ -226,23 +225,21 @@ class Scheduler:
     def add_slots(self) -> None:
         """Make room for twice as many runs in flight."""
         old = self.state.flights
-        more = new_flights(old.pair.size)
-        both = (np.concatenate(arrays) for arrays in zip(old, more, strict=True))
-        self.state = self.state._replace(flights=Flights(*both))
+        self.state = self.state._replace(flights=continued(new_flights(2 * old.size), old))
 
     def widen(self) -> None:
         """Make room for the configurations of the next pool."""
-        sizes, room = self.state.pools.sizes, self.state.testers.started.size
+        sizes, room = self.state.pools["members"], self.state.testers.size
         size = int(sizes[sizes > room][0])
         self.state = with_more_configurations(self.state, size)
         rekey_all(self.state)
 
     def _free_slot(self) -> int:
-        free = np.flatnonzero(self.state.flights.configuration == NONE)
+        free = np.flatnonzero(self.state.flights["configuration"] == NONE)
         if free.size:
             return int(free[0])
         self.add_slots()
-        return int(self.state.flights.pair.size) // 2
+        return self.state.flights.size // 2
 
 
 def how_it_finished(state: State, is_whole: bool) -> StopReason:
@@ -251,23 +248,23 @@ def how_it_finished(state: State, is_whole: bool) -> StopReason:
     if not is_whole:
         return StopReason.BEST_OF_POOL
     if state.profile.rounding == FLOOR:  # no proof covers these bounds
-        is_known = testers.completed + testers.crashed == instances
+        is_known = testers["completed"] + testers["crashed"] == instances
         return StopReason.PROVED_OPTIMAL if is_known.all() else StopReason.BY_THE_PAPER
     return StopReason.PROVED_OPTIMAL
 
 
 def standing(state: State, index: int) -> Standing:
     """What is known of one configuration."""
-    log_step = math.log(state.step[0] + 1)
+    tester, log_step = state.testers[index], math.log(state.now.step + 1)
     return Standing(
         configuration=index,
-        started=int(state.testers.started[index]),
-        completed=int(state.testers.completed[index]),
+        started=int(tester.started),
+        completed=int(tester.completed),
         mean=mean_runtime(state, index),
         lower=lower_bound(state, index, log_step),
-        known_cap=cap_at(state.rules, state.testers.known_level[index]),
+        known_cap=cap_at(state.rules, tester.known_level),
         exact=is_exact(state, index),
-        charged=float(state.testers.charged[index]),
+        charged=float(tester.charged),
     )
 
 

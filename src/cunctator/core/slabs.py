@@ -2,38 +2,50 @@
 
 A study has a queue and a sorted store for each of up to 100,000 configurations. Python lists
 would cost too much memory and cannot be used from compiled code, so each list is a slab of a
-shared arena: capacities are powers of two, an outgrown slab goes on a free list of its size and
-is used again by the next list that grows. The arena itself is enlarged between steps, from
-Python (`state.grow`); kernels ask `has_room` first and never allocate beyond it.
+shared array of cells: capacities are powers of two, an outgrown slab goes on a free list of its
+size and is used again by the next list that grows. The array itself is enlarged between steps,
+from Python (`state.grow`); kernels ask `has_room` first and never allocate beyond it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
+from cunctator.core.rows import Rows, new_record
+from cunctator.core.sentinels import NONE
 
 SMALLEST = 4
 SIZE_CLASSES = 29
-NONE = -1
 
 
-class Slabs(NamedTuple):
-    """Bookkeeping of one arena; `links[start]` of a free slab is the next free one of its size."""
+class Arena:
+    """Which parts of an array of cells are free."""
 
-    links: NDArray[np.int32]
-    free: NDArray[np.int64]
+    top: int
+    """Everything from here on has never been used."""
+    free: Annotated[NDArray[np.int64], SIZE_CLASSES]
     """Start of the first free slab of each size class, or NONE."""
-    top: NDArray[np.int64]
-    """One number: everything from here on has never been used."""
 
 
-def new_slabs(links: NDArray[np.int32]) -> Slabs:
-    """An empty arena as large as `links`, which the owner may use freely in allocated slabs."""
-    return Slabs(links, np.full(SIZE_CLASSES, NONE, dtype=np.int64), np.zeros(1, dtype=np.int64))
+class Linked(Protocol):
+    """A cell: whatever it holds, one of its numbers is used to link free slabs."""
+
+    link: int
+    """In the first cell of a free slab: the start of the next free one of its size."""
+
+
+Cell = TypeVar("Cell", bound=Linked)
+
+
+def new_arena() -> Arena:
+    """An array of cells of which nothing is used."""
+    arena = new_record(Arena)
+    arena.free[:] = NONE
+    return arena
 
 
 @compiled
@@ -52,29 +64,27 @@ def grown(capacity: int) -> int:
 
 
 @compiled
-def has_room(slabs: Slabs, capacity: int) -> bool:
+def has_room(arena: Arena, cells: Rows[Cell], capacity: int) -> bool:
     """Whether `allocate` would succeed."""
-    return bool(
-        slabs.free[size_class(capacity)] != NONE or slabs.top[0] + capacity <= slabs.links.size
-    )
+    return bool(arena.free[size_class(capacity)] != NONE or arena.top + capacity <= cells.size)
 
 
 @compiled
-def allocate(slabs: Slabs, capacity: int) -> int:
+def allocate(arena: Arena, cells: Rows[Cell], capacity: int) -> int:
     """Start of a slab of `capacity` cells; the caller has made sure that there is room."""
     number = size_class(capacity)
-    start = slabs.free[number]
+    start = arena.free[number]
     if start != NONE:
-        slabs.free[number] = slabs.links[start]
+        arena.free[number] = cells[start].link
         return int(start)
-    start = slabs.top[0]
-    slabs.top[0] += capacity
+    start = arena.top
+    arena.top += capacity
     return int(start)
 
 
 @compiled
-def release(slabs: Slabs, start: int, capacity: int) -> None:
+def release(arena: Arena, cells: Rows[Cell], start: int, capacity: int) -> None:
     """Hand a slab back."""
     number = size_class(capacity)
-    slabs.links[start] = slabs.free[number]
-    slabs.free[number] = start
+    cells[start].link = arena.free[number]
+    arena.free[number] = start

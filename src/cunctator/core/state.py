@@ -1,26 +1,31 @@
-"""Everything the core knows, as plain arrays.
+"""Everything the core knows, as arrays of records.
 
 The state is a tuple of NumPy arrays so that the same compiled kernels serve two drivers: the
 ask/tell scheduler, one call a run, and the simulation of recorded runtimes, millions of steps a
-call. Kernels change the arrays in place; only `grow` replaces arrays, between steps.
+call. Kernels change the arrays in place; only `grow` and `with_more_configurations` replace
+arrays, between steps.
+
+There are few arrays on purpose, each of records (`rows.py`): every one of them costs compile time
+in every kernel. A number that is kept for each configuration is a field of `Tester`, one kept for
+each pool a field of `Pool`, and a single one a field of `Now`. Lists of any length, one for each
+configuration, are headers and cells, as in `queues.py` and `runtimes.py`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
-from cunctator.core.profiles import Profile
+from cunctator.core.profiles import EQUATION_1, Profile
 from cunctator.core.queues import Queues, new_queues, queue_has_room
+from cunctator.core.rows import Rows, continued, longer, new_record, new_rows
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import NONE
 from cunctator.core.tournament import Tournament, new_tournament
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
@@ -49,6 +54,14 @@ EDGES_PER_OCTAVE = 4
 MOST_OCTAVES = 44
 """Of a histogram without a cutoff: longer runs count as first_cap * 2^44, which is valid."""
 
+MOST_EDGES = MOST_OCTAVES * EDGES_PER_OCTAVE + 1
+
+MOST_POINTS = MOST_EDGES + 3
+"""Values that a betting bound may be computed from: see `tight.collect`."""
+
+MOST_HEIGHT = 64
+"""More than the height of any tournament."""
+
 
 class Rules(NamedTuple):
     """What holds for the whole study."""
@@ -69,97 +82,137 @@ class Rules(NamedTuple):
     """Caps above this are left out: the cutoff comes next."""
 
 
-class Testers(NamedTuple):
-    """One row a configuration: its tester's state (Algorithm 1, lines 10 to 30)."""
+class Tester:
+    """What is known of one configuration: its tester's state (Algorithm 1, lines 10 to 30).
 
-    started: NDArray[np.int64]
+    The first ones are read for all configurations when the answer, or somebody to promote, is
+    looked for; they are as long as a line of the processor's cache.
+    """
+
+    started: int
     """r: the first r pairs of the stream have been started."""
-    chosen: NDArray[np.int64]
+    chosen: int
     """Those of them started for the frontier's sake (`ladder.py`); all, if there is one pool."""
-    cap_level: NDArray[np.int64]
-    """theta of the pseudo-code, as a level: runs of new pairs are capped at that."""
-    known_level: NDArray[np.int64]
-    """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
-    queue_target: NDArray[np.int64]
-    """q: new pairs are started while fewer than this many are pending."""
-    in_flight: NDArray[np.int64]
-    """Runs asked for and not yet told."""
-    new_in_flight: NDArray[np.int64]
-    """Those of them whose pair has never been run before: nothing is known but R >= first_cap."""
-    completed: NDArray[np.int64]
+    completed: int
     """Pairs whose runtime is known, the cutoff included."""
-    crashed: NDArray[np.int64]
+    crashed: int
     """Pairs that will never finish, and are not tried again."""
-    below_count: NDArray[np.int64]
+    granted: float
+    """Seconds charged, runs in flight counted at their caps; see `State.rungs`."""
+    known_level: int
+    """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
+    below_count: int
     """Completed runtimes below the known cap ..."""
-    below_sum: NDArray[np.float64]
+    below_sum: float
     """... and their sum."""
-    bins: NDArray[np.int64]
-    """How many rows of `areas` counted when they were last computed."""
-    areas: NDArray[np.float64]
-    """A_k: the area under the empirical survival curve in bin k, at [configuration, k - 1]."""
-    patience: NDArray[np.int64]
+    new_in_flight: int
+    """Runs in flight whose pair has never been run before: nothing is known but R >= first_cap."""
+    cap_level: int
+    """theta of the pseudo-code, as a level: runs of new pairs are capped at that."""
+    queue_target: int
+    """q: new pairs are started while fewer than this many are pending."""
+    in_flight: int
+    """Runs asked for and not yet told."""
+    patience: int
     """How long a scheduling key is kept: for step / 2^patience further steps."""
-    full: NDArray[np.float64]
+    full: float
     """Profile tight: the lower bound at full confidence ..."""
-    full_bet: NDArray[np.int64]
+    full_bet: int
     """... and the number of the bet that gave it."""
-    sharp: NDArray[np.float64]
+    sharp: float
     """Profile tight: the sharper index ..."""
-    sharp_bet: NDArray[np.int64]
+    sharp_bet: int
     """... and its bet."""
-    measure_at: NDArray[np.int64]
+    measure_at: int
     """Profile tight: how many started runs it takes until both are computed again."""
-    charged: NDArray[np.float64]
+    charged: float
     """Seconds spent, restarts and overruns included."""
-    overrun: NDArray[np.float64]
+    overrun: float
     """The part of `charged` that ran past a cap."""
-    granted: NDArray[np.float64]
-    """Seconds charged, runs in flight counted at their caps ..."""
-    rung: NDArray[np.int64]
-    """... and how often that has doubled (`rungs.py`)."""
+    bins: int
+    """How many of `State.areas` counted when they were last computed."""
 
 
-class Pools(NamedTuple):
-    """The pools of `ladder.py`: prefixes of the sequence of configurations; usually one, of all."""
+class Pool:
+    """One of the pools of `ladder.py`: a prefix of the sequence of configurations."""
 
-    sizes: NDArray[np.int64]
-    opened: NDArray[np.int64]
-    """One number: how many pools have a share of the time."""
-    frontier: NDArray[np.int64]
-    """One number: the pool that most of the time is for."""
-    is_done: NDArray[np.bool_]
-    """Whether a pool's best is known exactly."""
-    frontier_since: NDArray[np.float64]
-    """One number: seconds charged when the frontier came to be where it is."""
-    screened_at: NDArray[np.float64]
-    """One number: seconds charged when it was screened, or NONE."""
-    most_chosen: NDArray[np.int64]
-    """One number: runs started for the frontier's sake of the configuration that has most."""
+    members: int
+    """How many configurations it has."""
+    is_done: bool
+    """Whether its best is known exactly."""
+    turns: Annotated[NDArray[np.float64], 2 * TURNS]
+    """Seconds charged, runs in flight counted at their caps: at [SHARP, FULL, RIVAL] what its SPC
+    spent at the turn of each index for the frontier's sake, and behind that for its safe share."""
 
 
-class Ranks(NamedTuple):
-    """Who has had how much time, and is to have more: see `rungs.py` and `halving.py`."""
+class Ranks:
+    """Who has had how much time, and is to have more: see `rungs.py` and `halving.py`.
 
-    reached: NDArray[np.int64]
+    Columns, not rows: the first one is read from end to end at every step.
+    """
+
+    reached: Annotated[NDArray[np.int64], RUNGS]
     """How many configurations have reached each rung."""
-    promoted: NDArray[np.int64]
-    """Two numbers: who is promoted (or NONE), and the rung that it is to reach."""
-    shortlist: NDArray[np.int64]
-    """The best on a rung, at [rung, place] ..."""
-    listed: NDArray[np.int64]
-    """... how many of these have had their turn, and how many there are, at [rung]."""
+    taken: Annotated[NDArray[np.int64], RUNGS]
+    """How many of each rung's shortlist have had their turn ..."""
+    listed: Annotated[NDArray[np.int64], RUNGS]
+    """... and how many there are."""
+    shortlist: Annotated[NDArray[np.int64], (RUNGS, SHORTLIST)]
+    """The best on a rung, at [rung, place]."""
 
 
-class Flights(NamedTuple):
-    """The runs in flight, one slot each; a free slot has configuration NONE."""
+class Flight:
+    """A run in flight; a free slot has configuration NONE."""
 
-    configuration: NDArray[np.int64]
-    pair: NDArray[np.int64]
-    level: NDArray[np.int64]
-    is_new: NDArray[np.bool_]
-    turn: NDArray[np.int64]
-    """Place in `State.turns`: whose turn it was."""
+    configuration: int
+    pair: int
+    level: int
+    is_new: bool
+    turn: int
+    """Whose turn it was: see `Now.turn`."""
+
+
+class Now:
+    """The single numbers."""
+
+    step: int
+    """t: runs asked for so far."""
+    turn: int
+    """Whose turn the last one was: 2 TURNS times the pool, and the place in its `turns`."""
+    proved: int
+    """The configuration that was proved optimal on a finite set, or NONE."""
+    promoted: int
+    """Who is promoted (`halving.py`), or NONE ..."""
+    goal: int
+    """... and the rung that it is to reach."""
+    opened: int
+    """How many pools have a share of the time."""
+    frontier: int
+    """The pool that most of the time is for."""
+    frontier_since: float
+    """Seconds charged when the frontier came to be where it is."""
+    screened_at: float
+    """Seconds charged when it was screened, or NONE."""
+    most_chosen: int
+    """Runs started for the frontier's sake of the configuration that has most."""
+
+
+class Scratch:
+    """Working memory, of no meaning between calls: kernels cannot allocate (see `compiled`)."""
+
+    stack: Annotated[NDArray[np.int64], MOST_HEIGHT]
+    """Of `choice.choose_honestly`."""
+    points: Annotated[NDArray[np.float64], MOST_POINTS]
+    """Values that a betting bound is computed from ..."""
+    weights: Annotated[NDArray[np.float64], MOST_POINTS]
+    """... and how many runs have each."""
+
+
+class Candidate:
+    """Working memory of `answer.recommended` and of `halving.choose_promoted`."""
+
+    index: int
+    price: float
 
 
 class State(NamedTuple):
@@ -167,46 +220,36 @@ class State(NamedTuple):
 
     profile: Profile
     rules: Rules
-    testers: Testers
+    now: Now
+    testers: Rows[Tester]
+    areas: NDArray[np.float64]
+    """A_k: the area under the empirical survival curve in bin k, at [configuration, k - 1]. None
+    with betting bounds, which have no use for them."""
     histogram: NDArray[np.float64]
     """Weight of completed runtimes at [configuration, edge]."""
     edges: NDArray[np.float64]
     """The edges, in seconds: first_cap * 2^(k / 4), up to the cutoff."""
     runtimes: Runtimes
     queues: Queues
-    flights: Flights
+    flights: Rows[Flight]
     by_lower: Tournament
     """Keys (a value the lower bound does not fall below before the key expires, started)."""
     by_expiry: Tournament
     """Keys (last step for which the key in `by_lower` holds, 0)."""
     by_sharp: Tournament
     """Keys (sharp index, started), if the profile has such an index."""
-    step: NDArray[np.int64]
-    """One number, t: runs asked for so far."""
-    pools: Pools
-    turns: NDArray[np.float64]
-    """Seconds charged at [SHARP, FULL, RIVAL], runs in flight counted at their caps; six numbers
-    a pool, see `turns.py`."""
-    turn: NDArray[np.int64]
-    """One number: the place in `turns` of whose turn the last one was."""
+    pools: Rows[Pool]
+    rungs: NDArray[np.int8]
+    """The rung of each configuration (`rungs.py`), apart from all else that is known of it: whoever
+    looks for the best on a rung goes through all of them."""
     ranks: Ranks
-    proved: NDArray[np.int64]
-    """One number: the configuration that was proved optimal on a finite set, or NONE."""
-    stack: NDArray[np.int64]
-    """Working memory of `scheduler.choose`: kernels cannot allocate (see `compiled`)."""
-    values: NDArray[np.float64]
-    """Working memory of the betting bounds ..."""
-    weights: NDArray[np.float64]
-    """... likewise."""
-    candidates: NDArray[np.int64]
-    """Working memory of `answer.recommended` ..."""
-    candidate_means: NDArray[np.float64]
-    """... and of `halving.choose_promoted`."""
+    scratch: Scratch
+    candidates: Rows[Candidate]
 
 
 def runtime_edges(rules: Rules) -> NDArray[np.float64]:
     """Edges of the histogram: four an octave, the last one at the cutoff."""
-    places = np.arange(MOST_OCTAVES * EDGES_PER_OCTAVE + 1) / EDGES_PER_OCTAVE
+    places = np.arange(MOST_EDGES) / EDGES_PER_OCTAVE
     edges: NDArray[np.float64] = rules.first_cap * 2.0**places
     if rules.cutoff < edges[-1]:
         edges = np.append(edges[edges < rules.cutoff], rules.cutoff)
@@ -227,45 +270,16 @@ def new_state(
     if sizes.size > 1 and rules.gamma_error == 0:
         error = GAMMA_SHARE * rules.error
         rules = rules._replace(error=rules.error - error, gamma_error=error)
-
-    def whole() -> NDArray[np.int64]:
-        return np.zeros(configurations, dtype=np.int64)
-
-    def real() -> NDArray[np.float64]:
-        return np.zeros(configurations)
-
-    testers = Testers(
-        started=whole(),
-        chosen=whole(),
-        cap_level=whole(),
-        known_level=whole(),
-        queue_target=np.ones(configurations, dtype=np.int64),
-        in_flight=whole(),
-        new_in_flight=whole(),
-        completed=whole(),
-        crashed=whole(),
-        below_count=whole(),
-        below_sum=real(),
-        bins=whole(),
-        areas=np.zeros((configurations, MAX_BINS)),
-        patience=whole(),
-        full=np.full(configurations, rules.first_cap),
-        full_bet=np.full(configurations, 2, dtype=np.int64),
-        sharp=np.full(configurations, rules.first_cap),
-        sharp_bet=np.full(configurations, 2, dtype=np.int64),
-        measure_at=whole(),
-        charged=real(),
-        overrun=real(),
-        granted=real(),
-        rung=whole(),
-    )
     room = 8 * configurations + 64
-    has_sharp = profile.full_share < 1.0
     edges = runtime_edges(rules)
+    pools = new_rows(Pool, sizes.size)
+    pools["members"] = sizes
     return State(
         profile=profile,
         rules=rules,
-        testers=testers,
+        now=_new_now(),
+        testers=_new_testers(configurations, rules),
+        areas=np.zeros((configurations if profile.bound == EQUATION_1 else 0, MAX_BINS)),
         histogram=np.zeros((configurations, edges.size)),
         edges=edges,
         runtimes=new_runtimes(configurations, configurations // 4 + 16, room),
@@ -273,48 +287,37 @@ def new_state(
         flights=new_flights(16),
         by_lower=new_tournament(configurations),
         by_expiry=new_tournament(configurations),
-        by_sharp=new_tournament(configurations if has_sharp else 1),
-        step=np.zeros(1, dtype=np.int64),
-        pools=new_pools(sizes),
-        turns=np.zeros(2 * TURNS * sizes.size),
-        turn=np.full(1, FULL, dtype=np.int64),
-        ranks=Ranks(
-            reached=np.zeros(RUNGS, dtype=np.int64),
-            promoted=np.full(2, NONE, dtype=np.int64),
-            shortlist=np.zeros((RUNGS, SHORTLIST), dtype=np.int64),
-            listed=np.zeros((RUNGS, 2), dtype=np.int64),
-        ),
-        proved=np.full(1, NONE, dtype=np.int64),
-        stack=np.zeros(64, dtype=np.int64),
-        values=np.zeros(edges.size + 3),
-        weights=np.zeros(edges.size + 3),
-        candidates=whole(),
-        candidate_means=real(),
+        by_sharp=new_tournament(configurations if profile.has_sharp else 1),
+        pools=pools,
+        rungs=np.zeros(configurations, dtype=np.int8),
+        ranks=new_record(Ranks),
+        scratch=new_record(Scratch),
+        candidates=new_rows(Candidate, configurations),
     )
 
 
-def new_pools(sizes: NDArray[np.int64]) -> Pools:
-    """Pools of these sizes, the first one open."""
-    return Pools(
-        sizes=sizes,
-        opened=np.ones(1, dtype=np.int64),
-        frontier=np.zeros(1, dtype=np.int64),
-        is_done=np.zeros(sizes.size, dtype=np.bool_),
-        frontier_since=np.zeros(1),
-        screened_at=np.full(1, float(NONE)),
-        most_chosen=np.zeros(1, dtype=np.int64),
-    )
+def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
+    """Configurations of which nothing is known."""
+    testers = new_rows(Tester, size)
+    testers["queue_target"] = 1
+    testers["full"] = testers["sharp"] = rules.first_cap
+    testers["full_bet"] = testers["sharp_bet"] = 2
+    return testers
 
 
-def new_flights(slots: int) -> Flights:
+def _new_now() -> Now:
+    now = new_record(Now)
+    now.turn, now.opened = FULL, 1
+    now.proved = now.promoted = now.goal = NONE
+    now.screened_at = float(NONE)
+    return now
+
+
+def new_flights(slots: int) -> Rows[Flight]:
     """Free slots for runs in flight."""
-    return Flights(
-        configuration=np.full(slots, NONE, dtype=np.int64),
-        pair=np.zeros(slots, dtype=np.int64),
-        level=np.zeros(slots, dtype=np.int64),
-        is_new=np.zeros(slots, dtype=np.bool_),
-        turn=np.zeros(slots, dtype=np.int64),
-    )
+    flights = new_rows(Flight, slots)
+    flights["configuration"] = NONE
+    return flights
 
 
 def with_more_configurations(state: State, configurations: int) -> State:
@@ -322,35 +325,19 @@ def with_more_configurations(state: State, configurations: int) -> State:
 
     The keys must be set from scratch (see `scheduler.rekey_all`).
     """
-    fresh = new_state(configurations, state.rules, state.profile, state.pools.sizes)
-    old = state.testers.started.size
-    for mine, others in (
-        (fresh.testers, state.testers),
-        (fresh.queues[2:], state.queues[2:]),
-        (fresh.runtimes[6:], state.runtimes[6:]),
-        ((fresh.histogram,), (state.histogram,)),
-    ):
-        for array, before in zip(mine, others, strict=True):
-            array[:old] = before
+    fresh = new_state(configurations, state.rules, state.profile, state.pools["members"])
+    queues, runtimes = state.queues, state.runtimes
     return state._replace(
-        testers=fresh.testers,
-        histogram=fresh.histogram,
-        queues=state.queues._replace(
-            start=fresh.queues.start,
-            capacity=fresh.queues.capacity,
-            head=fresh.queues.head,
-            length=fresh.queues.length,
-        ),
-        runtimes=state.runtimes._replace(
-            start=fresh.runtimes.start,
-            capacity=fresh.runtimes.capacity,
-            entries=fresh.runtimes.entries,
-        ),
+        testers=continued(fresh.testers, state.testers),
+        areas=continued(fresh.areas, state.areas),
+        histogram=continued(fresh.histogram, state.histogram),
+        rungs=continued(fresh.rungs, state.rungs),
+        queues=queues._replace(headers=continued(fresh.queues.headers, queues.headers)),
+        runtimes=runtimes._replace(headers=continued(fresh.runtimes.headers, runtimes.headers)),
         by_lower=fresh.by_lower,
         by_expiry=fresh.by_expiry,
         by_sharp=fresh.by_sharp,
         candidates=fresh.candidates,
-        candidate_means=fresh.candidate_means,
     )
 
 
@@ -363,27 +350,12 @@ def room_for_result(state: State, index: int) -> bool:
 def grow(state: State, index: int) -> State:
     """The same state with larger arrays, so that a result of configuration `index` fits."""
     runtimes, queues = state.runtimes, state.queues
-    if runtimes.chunks_used[0] == runtimes.chunks.shape[0]:
-        runtimes = runtimes._replace(chunks=_longer(runtimes.chunks, 0))
+    if runtimes.used.rows == runtimes.values.shape[0]:
+        runtimes = runtimes._replace(values=longer(runtimes.values))
     if not runtimes_have_room(runtimes, index):
-        extra = 2 * int(runtimes.capacity[index]) + 4
-        slabs = runtimes.slabs._replace(links=_longer(runtimes.slabs.links, extra))
-        runtimes = runtimes._replace(
-            slabs=slabs,
-            counts=_longer(runtimes.counts, extra),
-            sums=_longer(runtimes.sums, extra),
-            least=_longer(runtimes.least, extra),
-        )
+        extra = 2 * int(runtimes.headers[index].capacity) + 4
+        runtimes = runtimes._replace(cells=longer(runtimes.cells, extra))
     if not queue_has_room(queues, index):
-        extra = 2 * int(queues.capacity[index]) + 4
-        slabs = queues.slabs._replace(links=_longer(queues.slabs.links, extra))
-        queues = queues._replace(slabs=slabs, levels=_longer(queues.levels, extra))
+        extra = 2 * int(queues.headers[index].capacity) + 4
+        queues = queues._replace(cells=longer(queues.cells, extra))
     return state._replace(runtimes=runtimes, queues=queues)
-
-
-def _longer(array: NDArray[Scalar], extra: int) -> NDArray[Scalar]:
-    """A copy with half as many rows again, and `extra` more."""
-    rows = array.shape[0] + array.shape[0] // 2 + extra + 1
-    longer = np.zeros((rows, *array.shape[1:]), dtype=array.dtype)
-    longer[: array.shape[0]] = array
-    return longer

@@ -32,32 +32,31 @@ def reachable_level(state: State, index: int) -> int:
     A retry in flight has been tried at the level below its own; a new pair in flight will have
     been tried at its own level when its result arrives, and counts as first_cap until then.
     """
-    level = state.testers.cap_level[index]
-    if state.queues.length[index] > 0:
+    tester = state.testers[index]
+    level = tester.cap_level
+    if state.queues.headers[index].length > 0:
         level = min(level, head_level(state.queues, index) - 1)
-    if state.testers.in_flight[index] > 0:
-        flights = state.flights
-        for slot in range(flights.configuration.size):
-            if flights.configuration[slot] == index:
-                level = min(level, flights.level[slot] - (0 if flights.is_new[slot] else 1))
+    if tester.in_flight > 0:
+        for slot in range(state.flights.size):
+            flight = state.flights[slot]
+            if flight.configuration == index:
+                level = min(level, flight.level - (0 if flight.is_new else 1))
     return int(level)
 
 
 @compiled
 def next_kind(state: State, index: int) -> int:
     """What this configuration would run next: a NEW pair, a RETRY from its queue, or NOTHING."""
-    testers = state.testers
-    waiting = state.queues.length[index]
-    pending = waiting + testers.in_flight[index]
-    may_start = (
-        pending < testers.queue_target[index] and testers.started[index] < state.rules.instances
-    )
+    tester = state.testers[index]
+    waiting = state.queues.headers[index].length
+    pending = waiting + tester.in_flight
+    may_start = pending < tester.queue_target and tester.started < state.rules.instances
     # If new runs begin in the middle of a round and finish within the longer cap, the queue may
     # never fill up again, and what is known stays clipped at the shorter one. So it is in
     # Algorithm 1; a profile may have a round finished first.
-    in_round = waiting > 0 and head_level(state.queues, index) <= testers.cap_level[index]
+    in_round = waiting > 0 and head_level(state.queues, index) <= tester.cap_level
     if waiting > 0 and (not may_start or (in_round and state.profile.finishes_round)):
-        if testers.in_flight[index] == 0:
+        if tester.in_flight == 0:
             return RETRY
         if head_level(state.queues, index) <= reachable_level(state, index) + 1:
             return RETRY
@@ -67,23 +66,23 @@ def next_kind(state: State, index: int) -> int:
 @compiled
 def begin(state: State, index: int, kind: int) -> tuple[int, int]:
     """Take the next pair out; returns the pair and the level of its cap."""
-    testers = state.testers
-    testers.in_flight[index] += 1
+    tester, now = state.testers[index], state.now
+    account = now.turn % (2 * TURNS)
+    tester.in_flight += 1
     if kind == NEW:
-        pair, level = testers.started[index], testers.cap_level[index]
-        testers.started[index] += 1
-        if state.turn[0] < TURNS * state.pools.sizes.size:
-            testers.chosen[index] += 1
-            most = state.pools.most_chosen
-            most[0] = max(most[0], testers.chosen[index])
-        testers.new_in_flight[index] += 1
+        pair, level = tester.started, tester.cap_level
+        tester.started += 1
+        if account < TURNS:
+            tester.chosen += 1
+            now.most_chosen = max(now.most_chosen, tester.chosen)
+        tester.new_in_flight += 1
     else:
         level = head_level(state.queues, index)
         pair = pop(state.queues, index)
-        testers.cap_level[index] = level
+        tester.cap_level = level
     cap = cap_at(state.rules, level)
-    state.turns[state.turn[0]] += cap
-    testers.granted[index] += cap
+    state.pools[now.turn // (2 * TURNS)].turns[account] += cap
+    tester.granted += cap
     regrade(state, index)
     return int(pair), int(level)
 
@@ -100,36 +99,36 @@ def finish(
     seconds: float,
 ) -> None:
     """Record a result: `seconds` were spent; SOLVED counts only within the cap."""
-    testers, rules = state.testers, state.rules
+    tester, rules = state.testers[index], state.rules
     cap = cap_at(rules, level)
-    testers.in_flight[index] -= 1
+    tester.in_flight -= 1
     if is_new:
-        testers.new_in_flight[index] -= 1
-    state.turns[turn] += seconds - cap
-    testers.charged[index] += seconds
-    testers.granted[index] += seconds - cap
-    testers.overrun[index] += max(0.0, seconds - cap)
+        tester.new_in_flight -= 1
+    state.pools[turn // (2 * TURNS)].turns[turn % (2 * TURNS)] += seconds - cap
+    tester.charged += seconds
+    tester.granted += seconds - cap
+    tester.overrun += max(0.0, seconds - cap)
     if status == CRASHED:
-        testers.crashed[index] += 1
+        tester.crashed += 1
     elif status == SOLVED and seconds <= cap:
         _complete(state, index, max(seconds, rules.first_cap))
     elif cap >= rules.cutoff:
         _complete(state, index, rules.cutoff)
     else:
         push(state.queues, index, pair, level + 1)
-    testers.queue_target[index] = queue_target(state, index)
+    tester.queue_target = queue_target(state, index)
     regrade(state, index)
 
 
 @compiled
 def _complete(state: State, index: int, value: float) -> None:
-    testers = state.testers
+    tester = state.testers[index]
     insert(state.runtimes, index, value)
     bin_runtime(state.edges, state.histogram[index], value)
-    testers.completed[index] += 1
-    if value < cap_at(state.rules, testers.known_level[index]):
-        testers.below_count[index] += 1
-        testers.below_sum[index] += value
+    tester.completed += 1
+    if value < cap_at(state.rules, tester.known_level):
+        tester.below_count += 1
+        tester.below_sum += value
 
 
 @compiled
@@ -141,13 +140,13 @@ def update(state: State, index: int, has_result: bool, only_retried: bool) -> No
     changes nothing that is known below the known cap, so nothing needs to be computed unless it
     raised that cap or was the last run of all.
     """
-    testers = state.testers
+    tester = state.testers[index]
     level = reachable_level(state, index)
-    raised = level != testers.known_level[index]
+    raised = level != tester.known_level
     if raised:
-        testers.known_level[index] = level
+        tester.known_level = level
         count, total = below(state.runtimes, index, cap_at(state.rules, level))
-        testers.below_count[index], testers.below_sum[index] = count, total
+        tester.below_count, tester.below_sum = count, total
     elif only_retried and not is_exact(state, index):
         return
     measure(state, index, raised, has_result)
@@ -160,15 +159,16 @@ def rekey(state: State, index: int) -> None:
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
         set_key(state.by_lower, index, float("inf"), BLOCKED)
         set_key(state.by_expiry, index, float("inf"), 0.0)
-        if state.profile.full_share < 1.0:
+        if state.profile.has_sharp:
             set_key(state.by_sharp, index, float("inf"), BLOCKED)
         return
-    key, last = lasting_lower_bound(state, index, state.step[0] + 1)
-    started = float(state.testers.started[index])
+    key, last = lasting_lower_bound(state, index, state.now.step + 1)
+    tester = state.testers[index]
+    started = float(tester.started)
     set_key(state.by_lower, index, key, started)
     set_key(state.by_expiry, index, last, 0.0)
-    if state.profile.full_share < 1.0:
-        sharp = key if is_exact(state, index) else state.testers.sharp[index]
-        if state.testers.new_in_flight[index] > 0:
+    if state.profile.has_sharp:
+        sharp = key if is_exact(state, index) else tester.sharp
+        if tester.new_in_flight > 0:
             sharp = sharp_in_flight(state, index)
         set_key(state.by_sharp, index, sharp, started)

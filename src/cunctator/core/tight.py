@@ -119,10 +119,10 @@ def collect(state: State, index: int, cap: float, in_flight: float) -> int:
     for new runs in flight, the cap for runs put off (the caller's cap is one they are known to
     reach). A crash counts as the cutoff.
     """
-    testers, rules = state.testers, state.rules
-    values, weights, edges = state.values, state.weights, state.edges
+    tester, rules, edges = state.testers[index], state.rules, state.edges
+    values, weights = state.scratch.points, state.scratch.weights
     size = 0
-    counted = float(testers.new_in_flight[index])
+    counted = float(tester.new_in_flight)
     if counted > 0:
         values[0], weights[0], size = in_flight, counted, 1
     for place in range(edges.size):
@@ -133,8 +133,8 @@ def collect(state: State, index: int, cap: float, in_flight: float) -> int:
             values[size], weights[size] = edges[place], weight
             counted += weight
             size += 1
-    crashed = testers.crashed[index]
-    rest = testers.started[index] - crashed - counted
+    crashed = tester.crashed
+    rest = tester.started - crashed - counted
     if rest > 1e-9:
         values[size], weights[size] = cap, rest
         size += 1
@@ -151,29 +151,29 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
     That is: the known cap has changed, or a result has come in and the runs have grown by a 64th.
     In between they stay as they are, which costs the search little and saves most of the work.
     """
-    testers, rules = state.testers, state.rules
-    started, level = testers.started[index], testers.known_level[index]
-    due = has_result and started >= testers.measure_at[index]
+    tester, rules, scratch = state.testers[index], state.rules, state.scratch
+    started, level = tester.started, tester.known_level
+    due = has_result and started >= tester.measure_at
     if started == 0 or not (raised or due):
         return
-    testers.measure_at[index] = started + 1 + (started >> 6)
-    if testers.crashed[index] > 0 and math.isinf(rules.cutoff):
-        testers.full[index] = testers.sharp[index] = math.inf
+    tester.measure_at = started + 1 + (started >> 6)
+    if tester.crashed > 0 and math.isinf(rules.cutoff):
+        tester.full = tester.sharp = math.inf
         return
     size = collect(state, index, cap_at(rules, level), rules.first_cap)
-    share = error_share(index, state.pools.sizes[0])
+    share = error_share(index, state.pools[0].members)
     needed = evidence(rules, share, octave_at(rules, level), started)
     least = least_mean(state, index)
     bound, bet = lower_mean(
-        state.values, state.weights, size, needed, testers.full_bet[index], PRECISION
+        scratch.points, scratch.weights, size, needed, tester.full_bet, PRECISION
     )
     # Bounds of all times hold at once, so the best so far may be kept.
-    testers.full[index], testers.full_bet[index] = max(testers.full[index], least, bound), bet
+    tester.full, tester.full_bet = max(tester.full, least, bound), bet
     needed *= state.profile.sharpness
     bound, bet = lower_mean(
-        state.values, state.weights, size, needed, testers.sharp_bet[index], PRECISION
+        scratch.points, scratch.weights, size, needed, tester.sharp_bet, PRECISION
     )
-    testers.sharp[index], testers.sharp_bet[index] = max(least, bound), bet
+    tester.sharp, tester.sharp_bet = max(least, bound), bet
 
 
 @compiled_apart
@@ -184,27 +184,27 @@ def sharp_in_flight(state: State, index: int) -> float:
     result is in. Thinking the worst of runs in flight sends the next one elsewhere if there is
     anything as good, and not otherwise. It is for choosing only: nothing is certified by it.
     """
-    testers, rules = state.testers, state.rules
-    level = testers.known_level[index]
+    tester, rules, scratch = state.testers[index], state.rules, state.scratch
+    level = tester.known_level
     cap = cap_at(rules, level)
     size = collect(state, index, cap, cap)
-    share = error_share(index, state.pools.sizes[0])
-    needed = evidence(rules, share, octave_at(rules, level), testers.started[index])
+    share = error_share(index, state.pools[0].members)
+    needed = evidence(rules, share, octave_at(rules, level), tester.started)
     bound, _ = lower_mean(
-        state.values,
-        state.weights,
+        scratch.points,
+        scratch.weights,
         size,
         needed * state.profile.sharpness,
-        testers.sharp_bet[index],
+        tester.sharp_bet,
         PRECISION,
     )
-    return max(float(testers.sharp[index]), bound)
+    return max(float(tester.sharp), bound)
 
 
 @compiled
 def tight_queue_target(state: State, index: int) -> int:
     """How many runs may be put off: in proportion to the evidence that a bound takes."""
-    share = error_share(index, state.pools.sizes[0])
-    octave = octave_at(state.rules, state.testers.known_level[index])
+    share = error_share(index, state.pools[0].members)
+    octave = octave_at(state.rules, state.testers[index].known_level)
     needed = evidence_at_one_count(state.rules, share, octave)
     return math.ceil(state.profile.queue_factor * needed)

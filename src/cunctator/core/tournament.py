@@ -8,24 +8,27 @@ Changing one key costs O(log n); the winner is read off the root.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cunctator.core.compiled import compiled
-from cunctator.core.slabs import NONE
+from cunctator.core.rows import Rows, new_rows
+from cunctator.core.sentinels import NONE
 
 ROOT = 1
 
 
-class Tournament(NamedTuple):
-    """A complete binary tree in arrays: node 1 is the root, node v has children 2v and 2v + 1."""
+class Node:
+    """A node of the tree: the smallest key below it, and whose it is."""
 
-    keys: NDArray[np.float64]
-    """The smallest key below each node: one row of two numbers a node."""
-    winner: NDArray[np.int64]
-    """The index whose key that is."""
+    first: float
+    second: float
+    winner: int
+
+
+Tournament = Rows[Node]
+"""A complete binary tree: node 1 is the root, node v has the children 2v and 2v + 1."""
 
 
 def new_tournament(size: int) -> Tournament:
@@ -33,52 +36,53 @@ def new_tournament(size: int) -> Tournament:
     leaves = 1
     while leaves < size:
         leaves *= 2
-    winner = np.zeros(2 * leaves, dtype=np.int64)
+    tree = new_rows(Node, 2 * leaves)
+    tree["first"] = tree["second"] = math.inf
+    winner = tree["winner"]
     winner[leaves:] = np.arange(leaves)
     for node in range(leaves - 1, 0, -1):
         winner[node] = winner[2 * node]
-    return Tournament(np.full((2 * leaves, 2), np.inf), winner)
+    return tree
 
 
 @compiled
-def _comes_before(tree: Tournament, node: int, other: int) -> bool:
+def _comes_before(tree: Tournament, place: int, other: int) -> bool:
     """Whether the winner below one node beats that below another."""
-    keys = tree.keys
-    if keys[node, 0] != keys[other, 0]:
-        return bool(keys[node, 0] < keys[other, 0])
-    if keys[node, 1] != keys[other, 1]:
-        return bool(keys[node, 1] < keys[other, 1])
-    return bool(tree.winner[node] < tree.winner[other])
+    node, rival = tree[place], tree[other]
+    if node.first != rival.first:
+        return bool(node.first < rival.first)
+    if node.second != rival.second:
+        return bool(node.second < rival.second)
+    return bool(node.winner < rival.winner)
 
 
 @compiled
 def set_key(tree: Tournament, index: int, first: float, second: float) -> None:
     """Give `index` a new key and replay its matches up to the root."""
-    keys, winners = tree.keys, tree.winner
-    node = (winners.size >> 1) + index
-    keys[node, 0], keys[node, 1] = first, second
-    node >>= 1
-    while node >= ROOT:
-        best = 2 * node
+    place = (tree.size >> 1) + index
+    leaf = tree[place]
+    leaf.first, leaf.second = first, second
+    place >>= 1
+    while place >= ROOT:
+        node, best = tree[place], 2 * place
         if _comes_before(tree, best + 1, best):
             best += 1
-        winner = winners[best]
+        child = tree[best]
         if (
-            winner != index
-            and winners[node] == winner
-            and keys[node, 0] == keys[best, 0]
-            and keys[node, 1] == keys[best, 1]
+            child.winner != index
+            and node.winner == child.winner
+            and node.first == child.first
+            and node.second == child.second
         ):
             return  # somebody else won here before and still does: nothing changes further up
-        keys[node, 0], keys[node, 1] = keys[best, 0], keys[best, 1]
-        winners[node] = winner
-        node >>= 1
+        node.first, node.second, node.winner = child.first, child.second, child.winner
+        place >>= 1
 
 
 @compiled
 def winner_between(tree: Tournament, low: int, high: int) -> int:
     """The winner among the indices from `low` to `high` - 1; there must be one."""
-    leaves = tree.winner.size >> 1
+    leaves = tree.size >> 1
     first, last = leaves + low, leaves + high
     best = first
     while first < last:
@@ -92,7 +96,7 @@ def winner_between(tree: Tournament, low: int, high: int) -> int:
                 best = last
         first >>= 1
         last >>= 1
-    return int(tree.winner[best])
+    return int(tree[best].winner)
 
 
 @compiled
@@ -105,5 +109,5 @@ def winner_without(tree: Tournament, index: int, size: int) -> int:
     before = winner_between(tree, 0, index)
     if index == size - 1:
         return before
-    after, leaves = winner_between(tree, index + 1, size), tree.winner.size >> 1
+    after, leaves = winner_between(tree, index + 1, size), tree.size >> 1
     return after if _comes_before(tree, leaves + after, leaves + before) else before

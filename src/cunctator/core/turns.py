@@ -7,9 +7,9 @@ if only the least were worked on. That waits until its own is known well: before
 says nothing, and finding good ones comes first. Where the sharp index sees nothing left to learn,
 and if there is none, the honest one decides.
 
-What every turn has cost is in `State.turns`, six numbers a pool: what its SPC spent at the turn of
+What every turn has cost is in `Pool.turns`, six numbers a pool: what its SPC spent at the turn of
 each index, for the sake of the frontier (`ladder.py`; with one pool, that is all there is) and,
-behind those of all pools, for the sake of its safe share.
+behind those, for the sake of its safe share.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from cunctator.core.choice import choose_honestly
 from cunctator.core.compiled import compiled
 from cunctator.core.halving import choose_promoted
-from cunctator.core.slabs import NONE
+from cunctator.core.sentinels import NONE
 from cunctator.core.state import FULL, RIVAL, SHARP, TURNS, State
 from cunctator.core.tester import NOTHING, next_kind
 from cunctator.core.tournament import winner_between, winner_without
@@ -29,8 +29,8 @@ WELL_KNOWN = 0.8
 @compiled
 def turn_time(state: State, pool: int, turn: int) -> float:
     """Seconds that a pool's SPC has spent at the turn of an index, runs in flight at their caps."""
-    place = TURNS * pool + turn
-    return float(state.turns[place] + state.turns[TURNS * state.pools.sizes.size + place])
+    turns = state.pools[pool].turns
+    return float(turns[turn] + turns[TURNS + turn])
 
 
 @compiled
@@ -45,23 +45,24 @@ def pool_time(state: State, pool: int) -> float:
 @compiled
 def choose_within(state: State, pool: int, is_safe: bool) -> int:
     """What a pool's own SPC runs next, WAIT or EXHAUSTED; `turn` says for whose sake."""
-    size, profile = state.pools.sizes[pool], state.profile
-    account = TURNS * pool
+    size, profile, now = state.pools[pool].members, state.profile, state.now
+    account = 2 * TURNS * pool
     if is_safe:
-        account += TURNS * state.pools.sizes.size
-    if profile.full_share < 1.0:
+        account += TURNS
+    if profile.has_sharp:
         charged = pool_time(state, pool)
         best = winner_between(state.by_sharp, 0, size)
         has_share = turn_time(state, pool, FULL) >= profile.full_share * charged
         if has_share and next_kind(state, best) != NOTHING:
-            known = state.testers.full[best] >= WELL_KNOWN * state.testers.sharp[best]
+            tester = state.testers[best]
+            known = tester.full >= WELL_KNOWN * tester.sharp
             if known and turn_time(state, pool, RIVAL) < profile.rival_share * charged:
                 rival = winner_without(state.by_lower, best, size)
                 if rival != NONE and next_kind(state, rival) != NOTHING:
-                    state.turn[0] = account + RIVAL
+                    now.turn = account + RIVAL
                     return rival
-            state.turn[0] = account + SHARP
-            promoted = NONE if state.pools.sizes.size > 1 else choose_promoted(state)
+            now.turn = account + SHARP
+            promoted = NONE if state.pools.size > 1 else choose_promoted(state)
             return best if promoted == NONE else promoted
-    state.turn[0] = account + FULL
+    now.turn = account + FULL
     return choose_honestly(state, size)

@@ -86,7 +86,7 @@ def _simulate(
     at_level = np.zeros(count, dtype=np.int64)  # of these, at the level of the head
     charged, steps, answer, used = 0.0, 0, -1, 0
     while True:
-        i = tree.winner[ROOT]
+        i = tree[ROOT].winner
         is_new = fresh[i] > 0
         if is_new:
             position = started[i]
