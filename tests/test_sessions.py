@@ -328,8 +328,8 @@ def test_what_to_do_next(conducted):
     (folder / "scenario.toml").write_text(text)
     shutil.rmtree(study)
     out = conduct("run", folder / "scenario.toml", study)
-    assert "Stopped: proved optimal" in out
-    assert out.endswith("There is nothing to go on with: no other configuration can be better.")
+    assert "Stopped: proved the best of those looked at" in out
+    assert out.endswith("to look at more, begin a new study.")
     again = conduct("resume", study)
-    assert "busy" not in again and "Stopped: proved optimal" in again
+    assert "busy" not in again and "Stopped: proved the best of those looked at" in again
     assert "busy" not in conduct("status", study)

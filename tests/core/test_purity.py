@@ -10,7 +10,8 @@ import pytest
 import cunctator
 
 CORE = Path(cunctator.__file__).parent / "core"
-ALLOWED = {"math", "collections", "dataclasses", "typing", "enum", "numpy", "numba", "__future__"}
+ALLOWED = {"__future__", "array", "collections", "dataclasses", "enum", "math", "typing"}
+ALLOWED |= {"numpy", "numba"}
 OURS = ("cunctator.core", "cunctator.records", "cunctator.errors")
 COMPILER = {"hashlib", "shutil", "pathlib", "contextlib", "pickle", "tempfile"}
 """compiled.py looks after the disk cache of compiled code: no state of a study is in it."""

@@ -14,8 +14,8 @@ import uuid
 from contextlib import closing, suppress
 from pathlib import Path
 
-import psutil
 import pytest
+from driving import supervisors_of
 from hostility import MARK, Lateness, guards_of, is_alive, marked
 from test_command_line import COMMAND
 from test_kills import SCENARIO, check_nothing_lost, events_of, solvers_of, told_in
@@ -121,16 +121,6 @@ def sign_of(path):
         found = path.stat()
         return found.st_mtime_ns, found.st_size
     return None
-
-
-def supervisors_of(driver):
-    """Those who live; some may just have been killed."""
-    found = []
-    for child in psutil.Process(driver.pid).children():
-        with suppress(psutil.Error):
-            if "supervise.py" in " ".join(child.cmdline()):
-                found.append(child)
-    return found
 
 
 def words_of(processes):

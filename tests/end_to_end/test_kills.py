@@ -9,6 +9,7 @@ import time
 import numpy as np
 import psutil
 import pytest
+from driving import supervisors_of
 from test_command_line import COMMAND
 
 from cunctator.core.replay import ASKED
@@ -64,11 +65,6 @@ def solvers_of(folder):
         if process.info["cwd"] == str(folder) and "solver.py" in words:
             found.append(process)
     return found
-
-
-def supervisors_of(driver):
-    children = psutil.Process(driver.pid).children()
-    return [child for child in children if "supervise" in " ".join(child.cmdline())]
 
 
 def kill_one(processes, chance):

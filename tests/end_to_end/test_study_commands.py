@@ -11,6 +11,7 @@ import time
 
 import psutil
 import pytest
+from driving import supervisors_of
 from test_command_line import COMMAND, cunctator
 
 from cunctator.core.replay import ASKED
@@ -357,9 +358,7 @@ def test_a_killed_supervisor_costs_nothing_but_its_run(folder):
     (folder / "scenario.toml").write_text(SCENARIO.replace('"3s"', '"6s"'))
     process = start(folder, "run", "scenario.toml", "study")
     for _ in range(5):
-        children = psutil.Process(process.pid).children()
-        supervisors = [child for child in children if "supervise" in " ".join(child.cmdline())]
-        supervisors[0].kill()
+        supervisors_of(process)[0].kill()
         time.sleep(0.3)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err

@@ -56,4 +56,4 @@ def test_the_claim_says_what_short_runs_count_as(shortest):
     runtimes[0] = shortest
     claim = PROCRASTINATION_WITH_CONFIDENCE.solve(problem_of(runtimes)).claim
     assert "no other configuration is faster on average." in claim
-    assert ("Runs shorter than 100 ms count as 100 ms" in claim) == (shortest < 0.1)
+    assert ("runs shorter than 100 ms count as 100 ms" in claim) == (shortest < 0.1)
