@@ -105,7 +105,9 @@ def test_reference_with_positive_bounds(profile):
             # Small queues, so that they fill up.
             *[Profile(EQUATION_1, r, q) for r in (FLOOR, CEIL) for q in (0.2, 1.0, 25.0)],
             *[
-                Profile(BETTING, CEIL, q, 0.2, s, rivals, finishes, octaves, share, finished)
+                Profile(
+                    BETTING, CEIL, q, 0.2, s < 1.0, s, rivals, finishes, octaves, share, finished
+                )
                 for q in (0.01, 0.35)
                 for s, rivals in ((0.0, 0.0), (0.125, 0.125), (1.0, 0.0), (0.0, 1.0))
                 for finishes in (False, True)
