@@ -23,6 +23,8 @@ from cunctator.space import Space
 from cunctator.trial import check_scenario
 from optional import need
 
+pytestmark = pytest.mark.extra
+
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ConfigSpace", None)

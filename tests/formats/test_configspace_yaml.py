@@ -11,6 +11,7 @@ from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS
 from optional import need
 
 library = need("ConfigSpace")
+pytestmark = pytest.mark.extra
 
 
 def save(folder: Path, text: str) -> Path:

@@ -13,6 +13,7 @@ from optional import need
 SECONDS = 15
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_files_are_imported_or_refused(seed: int, tmp_path: Path) -> None:
     folder = tmp_path / "files"
