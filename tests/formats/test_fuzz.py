@@ -13,7 +13,6 @@ from optional import need
 SECONDS = 15
 
 
-@pytest.mark.extra
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_files_are_imported_or_refused(seed: int, tmp_path: Path) -> None:
     folder = tmp_path / "files"
@@ -23,6 +22,7 @@ def test_damaged_files_are_imported_or_refused(seed: int, tmp_path: Path) -> Non
     assert min(ends.values()) > 50, "too few of one kind to mean anything"
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("name", OWN)
 def test_undamaged_ones_are_imported(name: str, tmp_path: Path) -> None:
     if name.endswith(CONFIGSPACE_ENDINGS):
