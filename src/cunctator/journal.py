@@ -169,7 +169,7 @@ class Journal:
         return decoded(rows[-1][2]) if rows else None
 
     def add_file(self, session: int, state: FileState) -> None:
-        """Remember what a file was like that runs of this session depend on."""
+        """Remember what a file was like that runs from now on depend on."""
         texts = (state.role, state.name, state.digest)
         self.store.add(FILES, session, state.size, state.modified, *map(encoded, texts))
 
