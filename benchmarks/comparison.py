@@ -22,6 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from cunctator import load_table
+from cunctator.base.errors import StudyProblem
+from cunctator.base.units import format_duration
 from cunctator.comparison.running import Comparison, make_conditions, run_comparison
 from cunctator.comparison.summary import (
     Line,
@@ -31,11 +33,9 @@ from cunctator.comparison.summary import (
     title_of,
     true_means,
 )
-from cunctator.errors import StudyProblem
-from cunctator.report.comparison_figures import answers_figure
-from cunctator.report.style import save_figure
+from cunctator.show.figures.comparison_figures import answers_figure
+from cunctator.show.figures.style import save_figure
 from cunctator.siblings.registry import METHODS
-from cunctator.units import format_duration
 from efficiency import FIRST_CAPS, SYNTHETIC, data_folder, scenarios
 
 SHIPPED, CLOSE = "minisat", 0.05

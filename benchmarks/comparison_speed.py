@@ -20,7 +20,7 @@ import numpy as np
 
 from cunctator.comparison.jobs import Conditions
 from cunctator.comparison.running import Comparison, make_conditions, run_comparison
-from cunctator.target.table import Table, make_table
+from cunctator.recorded.table import Table, make_table
 
 CONFIGURATIONS, INSTANCES = 972, 20_118
 FIRST_CAP, CUTOFF = 0.1, 900.0

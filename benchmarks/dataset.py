@@ -24,9 +24,9 @@ import numpy as np
 
 from cunctator.data.formulas import COUNT, FAMILIES, SEED
 from cunctator.demo.formulas import write_formulas
-from cunctator.measuring import measure
+from cunctator.recorded.table import Table
 from cunctator.scenario import load_scenario
-from cunctator.target.table import Table
+from cunctator.study.measure import measure
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "src" / "cunctator" / "data"

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from cunctator import load_table, make_table, simulate
-from cunctator.target.table import Table
+from cunctator.recorded.table import Table
 from efficiency_figure import draw
 from lognormal import lognormal_table
 

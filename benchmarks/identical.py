@@ -24,10 +24,10 @@ import numpy as np
 
 import cunctator
 from cunctator import load_table
+from cunctator.base.records import Outcome, Run, Status
 from cunctator.core.scheduler import Scheduler
-from cunctator.records import Outcome, Run, Status
-from cunctator.simulation import Simulation
-from cunctator.target.table import Table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import Table
 
 PROFILES = ("tight", "proved", "paper")
 SEEDS = (0, 1, 2)

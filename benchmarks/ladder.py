@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 
 SPACES = {
     "spread out": (0.9, 1.5, 1.5),

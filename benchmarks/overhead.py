@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cunctator.scenario import load_scenario
-from cunctator.study_folder import begin_study
+from cunctator.study.folder import begin_study
 from cunctator.target.supervisor import Supervisor
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.pcs import read_pcs
-from cunctator.space import Space
+from cunctator.space.space import Space
 
 GOES, DRAWS = 5, 4000
 

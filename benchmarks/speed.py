@@ -19,8 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table as Grid
 
-from cunctator.simulation import SLICE, Simulation
-from cunctator.target.table import Table
+from cunctator.recorded.simulation import SLICE, Simulation
+from cunctator.recorded.table import Table
 from lognormal import CUTOFF, FIRST_CAP, lognormal_table
 from plain_spc import PlainSPC
 

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cunctator.simulation import Simulation
-from cunctator.study_folder import compile_kernels
+from cunctator.recorded.simulation import Simulation
+from cunctator.study.folder import compile_kernels
 from lognormal import FIRST_CAP, lognormal_table
 
 CASES = {972: (20_118, 600_000), 100_000: (500, 1_000_000)}

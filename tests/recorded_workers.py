@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from concurrent.futures import Future
 
-from cunctator.journal import Details
-from cunctator.records import Status
-from cunctator.workers import Execution, Report
+from cunctator.base.records import Status
+from cunctator.study.journal.journal import Details
+from cunctator.study.workers import Execution, Report
 
 SCENARIO = """
 [target]

@@ -10,46 +10,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cunctator.base.errors import CunctatorError as CunctatorError
+    from cunctator.base.records import Outcome as Outcome
+    from cunctator.base.records import Run as Run
+    from cunctator.base.records import Status as Status
+    from cunctator.base.records import StopReason as StopReason
     from cunctator.core.certificate import Certificate as Certificate
     from cunctator.core.guarantee import appendix_delta as appendix_delta
     from cunctator.core.guarantee import appendix_epsilon as appendix_epsilon
     from cunctator.core.scheduler import Scheduler as Scheduler
-    from cunctator.errors import CunctatorError as CunctatorError
     from cunctator.formats.load import load_table as load_table
-    from cunctator.records import Outcome as Outcome
-    from cunctator.records import Run as Run
-    from cunctator.records import Status as Status
-    from cunctator.records import StopReason as StopReason
-    from cunctator.result import Result as Result
+    from cunctator.recorded.result import Result as Result
+    from cunctator.recorded.simulation import Simulation as Simulation
+    from cunctator.recorded.simulation import simulate as simulate
+    from cunctator.recorded.table import Table as Table
+    from cunctator.recorded.table import make_table as make_table
     from cunctator.scenario import load_scenario as load_scenario
-    from cunctator.simulation import Simulation as Simulation
-    from cunctator.simulation import simulate as simulate
-    from cunctator.study_folder import resume as resume
-    from cunctator.study_folder import run as run
-    from cunctator.target.table import Table as Table
-    from cunctator.target.table import make_table as make_table
+    from cunctator.study.folder import resume as resume
+    from cunctator.study.folder import run as run
 
     __version__: str
 
 HOME = {
     "Certificate": "core.certificate",
-    "CunctatorError": "errors",
-    "Outcome": "records",
-    "Result": "result",
-    "Run": "records",
+    "CunctatorError": "base.errors",
+    "Outcome": "base.records",
+    "Result": "recorded.result",
+    "Run": "base.records",
     "Scheduler": "core.scheduler",
-    "Simulation": "simulation",
-    "Status": "records",
-    "StopReason": "records",
-    "Table": "target.table",
+    "Simulation": "recorded.simulation",
+    "Status": "base.records",
+    "StopReason": "base.records",
+    "Table": "recorded.table",
     "appendix_delta": "core.guarantee",
     "appendix_epsilon": "core.guarantee",
     "load_table": "formats.load",
-    "make_table": "target.table",
+    "make_table": "recorded.table",
     "load_scenario": "scenario",
-    "resume": "study_folder",
-    "run": "study_folder",
-    "simulate": "simulation",
+    "resume": "study.folder",
+    "run": "study.folder",
+    "simulate": "recorded.simulation",
 }
 
 __all__ = list(HOME)

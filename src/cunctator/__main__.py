@@ -7,7 +7,7 @@ does too little memory, of which the libraries that are imported may not even sa
 import resource
 import sys
 
-from cunctator.streams import open_missing, say
+from cunctator.base.standard_streams import open_missing, say
 
 LEAST_ADDRESS_SPACE = 1500 * 10**6
 """Bytes. Compiling the kernels takes 1.26 GB on two cores, and each core some more; with less,

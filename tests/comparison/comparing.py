@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cunctator.comparison.running import make_conditions, run_comparison
-from cunctator.target.table import make_table
+from cunctator.recorded.table import make_table
 
 PAIR = {"epsilon": (0.5,), "delta": (0.5,)}
 

@@ -7,15 +7,15 @@ import math
 
 import numpy as np
 import pytest
-from comparing import PAIR, compare, table_of
 
+from cunctator.base.errors import InvalidSetting
 from cunctator.comparison.jobs import Conditions, Job, arranged, make_jobs, run_job, short_text
 from cunctator.comparison.running import make_conditions, run_comparison
-from cunctator.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome
 from cunctator.siblings.registry import METHODS, check_grid, check_methods, read_settings
-from cunctator.target.table import make_table
+from tests.comparison.comparing import PAIR, compare, table_of
 
 
 def test_the_grids_are_the_papers():

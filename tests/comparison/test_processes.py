@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
-from comparing import compare, table_of
 
+from cunctator.base.errors import StudyProblem
 from cunctator.comparison.jobs import Job
 from cunctator.comparison.processes import completed
 from cunctator.comparison.running import make_conditions
-from cunctator.errors import StudyProblem
+from tests.comparison.comparing import compare, table_of
 
 
 def children():
@@ -70,7 +70,7 @@ import numpy as np
 from cunctator.comparison.jobs import Job
 from cunctator.comparison.processes import completed
 from cunctator.comparison.running import make_conditions
-from cunctator.target.table import make_table
+from cunctator.recorded.table import make_table
 
 if __name__ == "__main__":
     runtimes = np.random.default_rng(0).lognormal(0.0, 1.0, (4, 40))

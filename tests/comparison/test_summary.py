@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import cunctator
-from cunctator.comparison.files import as_data, write_files
+from cunctator.base.errors import StudyProblem
 from cunctator.comparison.jobs import Conditions
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import excess, settled, summary_lines
-from cunctator.comparison.words import markdown_table, sentences, terminal_table
-from cunctator.errors import StudyProblem
-from cunctator.target.table import make_table
+from cunctator.recorded.table import make_table
+from cunctator.show.comparison import markdown_table, sentences, terminal_table
+from cunctator.show.comparison_files import as_data, write_files
 
 MEANS = np.array([2.0, 1.0, 1.04, 1.005])
 

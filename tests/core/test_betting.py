@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cunctator.core.betting import NUMBER_OF_BETS, PRICE, log_wealth, lower_mean, stake
-from margins import most_events
+from tests.margins import most_events
 
 
 def bound(values, evidence, weights=None, guess=3, precision=1e-9):

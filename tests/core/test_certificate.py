@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pytest
 
+from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.core.certificate import (
     certified_lower,
     certified_share,
@@ -24,9 +25,8 @@ from cunctator.core.state import RIVAL
 from cunctator.core.tight import error_share, evidence
 from cunctator.core.tournament import ROOT
 from cunctator.core.turns import WELL_KNOWN
-from cunctator.records import Outcome, Status, StopReason
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 
 BETS = 2.0 ** -np.arange(16)
 

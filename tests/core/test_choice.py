@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
+from cunctator.base.records import Outcome, Status
 from cunctator.core.bounds import lower_bound
-from cunctator.core.ladder import choose
+from cunctator.core.pools import choose
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import FINISHED, NONE
 from cunctator.core.state import RIVAL, RUNGS, SHARP
 from cunctator.core.tester import NOTHING, next_kind
-from cunctator.records import Outcome, Status
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 
 
 def brute_force_choice(state, sharp, without=None):

@@ -17,8 +17,8 @@ from cunctator.core.compiled import KernelFile, kept_in
 from cunctator.core.profiles import PROFILES
 from cunctator.core.rows import layout
 from cunctator.core.state import Rules, grow, new_state, with_more_configurations
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 
 
 def doubled(number, is_signed):
@@ -136,11 +136,11 @@ def short_simulations():
 
 def test_kernels_as_plain_python_do_the_same():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    code = "import test_compiled; print(test_compiled.short_simulations())"
+    code = "from tests.core import test_compiled; print(test_compiled.short_simulations())"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env=environment,
-        cwd=Path(__file__).parent,
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,

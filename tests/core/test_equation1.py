@@ -15,8 +15,8 @@ from cunctator.core.equation1 import bin_edge, dyadic_queue_target, measure_area
 from cunctator.core.profiles import PROFILES
 from cunctator.core.state import FULL, Rules, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, CRASHED, NEW, SOLVED, begin, finish, update
-from reference import bin_of, epsilon, integral
-from reference import queue_target as reference_target
+from tests.reference import bin_of, epsilon, integral
+from tests.reference import queue_target as reference_target
 
 FIRST_CAP = 0.5
 DYADIC = ["paper", "proved"]

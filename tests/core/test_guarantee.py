@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cunctator.base.errors import InvalidSetting
 from cunctator.core.guarantee import appendix_delta, appendix_epsilon
-from cunctator.errors import InvalidSetting
 
 
 def test_as_printed_by_hand():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cunctator.base.records import Outcome, Status
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.tester import rekey
 from cunctator.core.tournament import ROOT
-from cunctator.records import Outcome, Status
 
 
 def test_a_run_in_flight_makes_room_for_others():

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from cunctator.base.records import Outcome, Status
 from cunctator.core.pairs import CRASH, compared
 from cunctator.core.scheduler import Scheduler
-from cunctator.records import Outcome, Status
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 
 FIRST_CAP, CUTOFF = 0.1, 10.0
 

@@ -12,7 +12,7 @@ import cunctator
 CORE = Path(cunctator.__file__).parent / "core"
 ALLOWED = {"__future__", "array", "collections", "dataclasses", "enum", "math", "typing"}
 ALLOWED |= {"numpy", "numba"}
-OURS = ("cunctator.core", "cunctator.records", "cunctator.errors")
+OURS = ("cunctator.core", "cunctator.base.records", "cunctator.base.errors", "cunctator.base.units")
 COMPILER = {"hashlib", "shutil", "pathlib", "contextlib", "pickle", "tempfile"}
 """compiled.py looks after the disk cache of compiled code: no state of a study is in it."""
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cunctator.base.errors import DifferentReplay
+from cunctator.base.records import Outcome, Run, Status
 from cunctator.core.replay import ASKED, Events, replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
-from cunctator.errors import DifferentReplay
-from cunctator.records import Outcome, Run, Status
 
 SIZE = 6
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cunctator.base.errors import InvalidSetting, UnknownRun
+from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.core.bounds import lower_bound
 from cunctator.core.check import known_values
 from cunctator.core.profiles import BETTING, CEIL, EQUATION_1, FLOOR, PROFILES, Profile
 from cunctator.core.scheduler import Scheduler, check_rules
-from cunctator.errors import InvalidSetting, UnknownRun
-from cunctator.records import Outcome, Run, Status, StopReason
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
-from reference import ReferenceSPC, epsilon
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
+from tests.reference import ReferenceSPC, epsilon
 
 ENDED = (StopReason.PROVED_OPTIMAL, StopReason.BY_THE_PAPER)
 """Nothing is left to ask; no proof covers the bounds of the paper."""

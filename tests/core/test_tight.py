@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cunctator.base.records import Outcome, Status
 from cunctator.core.certificate import certified_lower, certified_upper, certify
 from cunctator.core.known import cap_at, last_octave, octave_at, octave_cap
 from cunctator.core.profiles import PROFILES
 from cunctator.core.scheduler import Scheduler, check_rules
 from cunctator.core.state import ENDLESS, FULL, RIVAL, Rules, runtime_edges
 from cunctator.core.tight import bin_runtime, counted_runs, epochs, error_share
-from cunctator.records import Outcome, Status
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 
 
 @given(

@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
+from cunctator.base.errors import InvalidSetting
 from cunctator.demo import circuits, combinatorial
 from cunctator.demo.clauses import Formula, at_most_one, parity_clauses
 from cunctator.demo.formulas import FAMILIES, make_formula, write_formulas
 from cunctator.demo.real import demo_scenario
-from cunctator.errors import InvalidSetting
-from optional import need
+from tests.optional import need
 
 
 def parse(text: str) -> tuple[int, list[list[int]]]:

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from optional import need
+from tests.optional import need
 
 
 def run(*arguments, cwd, **variables):

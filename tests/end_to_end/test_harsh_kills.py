@@ -15,16 +15,16 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from driving import supervisors_of
-from hostility import MARK, Lateness, guards_of, is_alive, marked
-from test_command_line import COMMAND
-from test_kills import SCENARIO, check_nothing_lost, events_of, solvers_of, told_in
 
+from cunctator.base.records import Status
 from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
-from cunctator.journal import FILE, is_begun
-from cunctator.records import Status
+from cunctator.study.journal.journal import FILE, is_begun
 from cunctator.target.tree import status_fields
+from tests.end_to_end.driving import supervisors_of
+from tests.end_to_end.test_command_line import COMMAND
+from tests.end_to_end.test_kills import SCENARIO, check_nothing_lost, events_of, solvers_of, told_in
+from tests.target.hostility import MARK, Lateness, guards_of, is_alive, marked
 
 logger = logging.getLogger(__name__)
 

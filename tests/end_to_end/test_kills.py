@@ -9,13 +9,13 @@ import time
 import numpy as np
 import psutil
 import pytest
-from driving import supervisors_of
-from test_command_line import COMMAND
 
+from cunctator.base.records import Status
 from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
-from cunctator.journal import is_begun, open_journal
-from cunctator.records import Status
+from cunctator.study.journal.journal import is_begun, open_journal
+from tests.end_to_end.driving import supervisors_of
+from tests.end_to_end.test_command_line import COMMAND
 
 SOLVER = """
 import os, random, sys, time

@@ -11,14 +11,14 @@ import time
 
 import psutil
 import pytest
-from driving import supervisors_of
-from test_command_line import COMMAND, cunctator
 
+from cunctator.base.errors import StudyProblem
 from cunctator.core.replay import ASKED
 from cunctator.demo.formulas import write_formulas
-from cunctator.errors import StudyProblem
-from cunctator.journal import open_journal
 from cunctator.scenario import load_scenario
+from cunctator.study.journal.journal import open_journal
+from tests.end_to_end.driving import supervisors_of
+from tests.end_to_end.test_command_line import COMMAND, cunctator
 
 SOLVER = """
 import random, sys, time

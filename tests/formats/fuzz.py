@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from cunctator.errors import CunctatorError
+from cunctator.base.errors import CunctatorError
 from cunctator.formats.imported import ImportedScenario
 from cunctator.formats.importing import import_file, kind_of, moved, summary, text_of_import
 

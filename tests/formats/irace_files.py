@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import irace_checker
-
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace import read_irace_parameters
-from cunctator.parameters import Value
+from cunctator.scenario.commands import make_command
 from cunctator.scenario.models import TargetTable
-from cunctator.space import Space
-from cunctator.target.command import Command, make_command
+from cunctator.space.parameters import Value
+from cunctator.space.space import Space
+from cunctator.target.command import Command
+from tests.formats import irace_checker
 
 EXAMPLE = """
 # name       label             type  domain               condition

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from cunctator.errors import CunctatorError
+from cunctator.base.errors import CunctatorError
 from cunctator.formats.imported import ImportedSpace
-from cunctator.parameters import Parameter, Value
 from cunctator.scenario import Scenario
-from cunctator.space import Space
+from cunctator.space.parameters import Parameter, Value
+from cunctator.space.space import Space
 
 CONFIGURATIONS = 200
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cunctator.errors import CunctatorError, InvalidScenario, MissingExtra
+from cunctator.base.errors import CunctatorError, InvalidScenario, MissingExtra
 from cunctator.formats.configspace import read_configspace
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.importing import CONFIGSPACE, import_file, summary, text_of_import
 from cunctator.formats.smac_scenario import read_smac_scenario
-from cunctator.parameters import Value
 from cunctator.scenario import load_scenario
-from cunctator.space import Space
-from cunctator.trial import check_scenario
-from optional import need
+from cunctator.space.parameters import Value
+from cunctator.space.space import Space
+from cunctator.study.trial import check_scenario
+from tests.optional import need
 
 pytestmark = pytest.mark.extra
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.configspace import read_configspace
 from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS
-from optional import need
+from tests.optional import need
 
 library = need("ConfigSpace")
 pytestmark = pytest.mark.extra

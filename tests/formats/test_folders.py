@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from read_back import write
 from typer.testing import CliRunner
 
 import cunctator.cli
+from cunctator.base.errors import InvalidScenario
 from cunctator.cli.common import app
-from cunctator.errors import InvalidScenario
 from cunctator.formats.folders import file_in
 from cunctator.scenario import load_scenario
+from tests.formats.read_back import write
 
 assert cunctator.cli  # it makes the commands
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fuzz import OWN, fuzz, outcome, put_out
 
 from cunctator.formats.configspace import CONFIGSPACE_ENDINGS
-from optional import need
+from tests.formats.fuzz import OWN, fuzz, outcome, put_out
+from tests.optional import need
 
 SECONDS = 15
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from read_back import completed, provide, same, write
 from typer.testing import CliRunner, Result
 
 import cunctator.cli
+from cunctator.base.errors import CunctatorError, InvalidScenario
 from cunctator.cli.common import app
-from cunctator.errors import CunctatorError, InvalidScenario
 from cunctator.formats.imported import ImportedScenario, ImportedSpace
 from cunctator.formats.importing import (
     CONFIGSPACE,
@@ -27,8 +26,9 @@ from cunctator.formats.importing import (
     summary,
     text_of_import,
 )
-from cunctator.parameters import make_parameter
 from cunctator.scenario import load_scenario
+from cunctator.space.parameters import make_parameter
+from tests.formats.read_back import completed, provide, same, write
 
 assert cunctator.cli  # it makes the commands
 

@@ -4,15 +4,23 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import irace_checker
 import pytest
-from irace_files import EXAMPLE, all_of, check_samples, command_of, read, space_of, write
 
-from cunctator.errors import InvalidScenario
-from cunctator.expressions import parse_expression, text_of_expression
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace import read_irace_parameters
 from cunctator.formats.irace_scenario import read_irace_configurations, read_irace_scenario
+from cunctator.space.expressions import parse_expression, text_of_expression
+from tests.formats import irace_checker
+from tests.formats.irace_files import (
+    EXAMPLE,
+    all_of,
+    check_samples,
+    command_of,
+    read,
+    space_of,
+    write,
+)
 
 PARAMETER_FILES = ("acotsp/parameters-acotsp", "Spear/parameters-cat", "Spear/parameters-mixed")
 

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import irace_checker
 import pytest
-from irace_files import all_of, check_samples, read, space_of, write
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.irace import read_irace_parameters
 from cunctator.formats.r_literals import text_in_r
-from cunctator.parameters import Value
+from cunctator.space.parameters import Value
+from tests.formats import irace_checker
+from tests.formats.irace_files import all_of, check_samples, read, space_of, write
 
 # Conditions
 

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import irace_checker
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from irace_files import command_of, read, space_of, write
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.irace import read_irace_parameters
 from cunctator.formats.irace_scenario import read_irace_configurations, read_irace_scenario
+from tests.formats import irace_checker
+from tests.formats.irace_files import command_of, read, space_of, write
 
 WORDS = r"""
     a b c p1 x.y 2opt "--a " "" "-b=" ' " ( ) , | || & && ! == != < <= > >= = <- %in% %% %/% c(

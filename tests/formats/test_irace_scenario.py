@@ -4,16 +4,16 @@ import time
 from pathlib import Path
 
 import pytest
-from irace_files import read, space_of, write
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import ImportedScenario
 from cunctator.formats.irace_scenario import read_irace_configurations, read_irace_scenario
-from cunctator.parameters import Value
+from cunctator.scenario.commands import make_command
+from cunctator.scenario.instance_files import make_instances
 from cunctator.scenario.models import BudgetTable, InstancesTable, SearchTable, TargetTable
-from cunctator.scenario.sources import make_instances
-from cunctator.space import Space
-from cunctator.target.command import make_command
+from cunctator.space.parameters import Value
+from cunctator.space.space import Space
+from tests.formats.irace_files import read, space_of, write
 
 # Tables of configurations
 

@@ -13,9 +13,9 @@ import sys
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidTable, MissingExtra
+from cunctator.base.errors import InvalidTable, MissingExtra
 from cunctator.formats.load import load_table
-from optional import need
+from tests.optional import need
 
 RUNTIMES = np.array([[1.0, 2.5, 3.0], [4.0, 0.5, 6.25]])
 

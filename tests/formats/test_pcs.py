@@ -7,14 +7,14 @@ import time
 from pathlib import Path
 
 import pytest
-from pcs_checker import PcsChecker
-from pcs_files import PAIR, PARENTS, read
 
-from cunctator.expressions import Constant, Member, Name, Operation, text_of_expression
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.pcs import read_pcs
-from cunctator.parameters import Parameter
-from cunctator.space import Space
+from cunctator.space.expressions import Constant, Member, Name, Operation, text_of_expression
+from cunctator.space.parameters import Parameter
+from cunctator.space.space import Space
+from tests.formats.pcs_checker import PcsChecker
+from tests.formats.pcs_files import PAIR, PARENTS, read
 
 CONFIGURATIONS = 1_000
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from pcs_checker import PcsChecker
-from test_pcs import all_of_space, read, space_of
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
+from tests.formats.pcs_checker import PcsChecker
+from tests.formats.test_pcs import all_of_space, read, space_of
 
 # Large and deep files
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pcs_files import PAIR, PARENTS, read
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.pcs import read_pcs
+from tests.formats.pcs_files import PAIR, PARENTS, read
 
 BAD = [
     ("", None, ["it declares no parameters"]),

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from read_back import completed, same, write
 
-from cunctator.errors import CunctatorError, InvalidKey, InvalidScenario
-from cunctator.expressions import (
+from cunctator.base.errors import CunctatorError, InvalidKey, InvalidScenario
+from cunctator.formats.imported import ImportedScenario, ImportedSpace
+from cunctator.formats.scenario_text import scenario_text, space_text, toml_value
+from cunctator.scenario import Scenario, load_scenario
+from cunctator.space.expressions import (
     Call,
     Constant,
     Expression,
@@ -27,12 +29,10 @@ from cunctator.expressions import (
     parse_expression,
     text_of_expression,
 )
-from cunctator.formats.imported import ImportedScenario, ImportedSpace
-from cunctator.formats.scenario_text import scenario_text, space_text, toml_value
-from cunctator.parameters import LISTED, Parameter, make_parameter, text_of
-from cunctator.scenario import Scenario, load_scenario
-from cunctator.space import Space
+from cunctator.space.parameters import LISTED, Parameter, make_parameter, text_of
+from cunctator.space.space import Space
 from cunctator.target.template import RawFormat
+from tests.formats.read_back import completed, same, write
 
 AMBIGUOUS = re.compile(r"-")
 """Names that mean something else in expressions as well."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import ImportedScenario
 from cunctator.formats.smac_keys import NOT_USED, USED, plain
 from cunctator.formats.smac_scenario import read_smac_scenario

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from cunctator.instances import shuffled
+from cunctator.recorded.table import make_table
 from cunctator.siblings.problem import Problem
-from cunctator.target.table import make_table
+from cunctator.target.instances import shuffled
 
 
 def problem_of(in_stream_order, cutoff=10.0, budget=math.inf, seed=7, resample=False):

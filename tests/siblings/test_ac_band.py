@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from in_order import problem_of
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.ac_band import (
     AC_BAND,
     DRAW_STREAM,
@@ -18,7 +17,8 @@ from cunctator.siblings.ac_band import (
     rounds_by_size,
 )
 from cunctator.siblings.problem import TooFewInstances
-from margins import most_events
+from tests.margins import most_events
+from tests.siblings.in_order import problem_of
 
 SHARES = [(0.05, 0.01), (0.01, 0.01), (0.2, 0.1), (0.5, 0.5), (0.9, 0.2), (0.001, 0.5)]
 GROUP_SIZES = [2, 3, 4, 8, 16, 100]

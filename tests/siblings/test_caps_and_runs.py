@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from optimality import random_runtimes
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.caps_and_runs import CAPS_AND_RUNS, VARIANTS, needed_instances
 from cunctator.siblings.prechecks import make_rules
 from cunctator.siblings.problem import Problem, TooFewInstances
-from cunctator.target.table import make_table
-from margins import most_events
+from tests.margins import most_events
+from tests.siblings.optimality import random_runtimes
 
 
 def problem_of(runtimes, cutoff=100.0, seed=0, resample=False, budget=math.inf):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from optimality import random_runtimes
 
+from cunctator.recorded.simulation import Simulation, simulate
+from cunctator.recorded.table import make_table
 from cunctator.siblings.confidence import PROCRASTINATION_WITH_CONFIDENCE
 from cunctator.siblings.problem import Problem
-from cunctator.simulation import Simulation, simulate
-from cunctator.target.table import make_table
+from tests.siblings.optimality import random_runtimes
 
 
 def problem_of(runtimes, **more):

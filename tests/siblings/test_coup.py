@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.coup import (
     COUP,
     draws_of,
@@ -21,8 +22,7 @@ from cunctator.siblings.coup import (
 )
 from cunctator.siblings.problem import Problem
 from cunctator.siblings.utilitarian import BASEL
-from cunctator.target.table import make_table
-from margins import most_events
+from tests.margins import most_events
 
 
 def problem_of(runtimes, first_cap, cutoff, **others):

@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidSetting, InvalidTable
+from cunctator.base.errors import InvalidSetting, InvalidTable
+from cunctator.recorded.table import make_table
 from cunctator.siblings import focused_ils
 from cunctator.siblings.focused_ils import FOCUSED_ILS, compare, new_runs
 from cunctator.siblings.problem import Problem
-from cunctator.target.table import make_table
 
 NO_SLACK = 1e9
 """So large a multiple of the incumbent's total that nothing is capped by it."""

@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidSetting, InvalidTable
+from cunctator.base.errors import InvalidSetting, InvalidTable
+from cunctator.recorded.table import make_table
 from cunctator.siblings.genetic import (
     GGA,
     Breeding,
@@ -22,8 +23,7 @@ from cunctator.siblings.genetic import (
 )
 from cunctator.siblings.problem import Problem, TooFewInstances
 from cunctator.siblings.table_space import TableSpace, read_parameters
-from cunctator.target.table import make_table
-from margins import most_events
+from tests.margins import most_events
 
 PUBLISHED = Rules(**GGA.defaults)
 SMALL = {"population": 16, "generations": 12, "tournament": 4, "winners": 0.25}

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from in_order import problem_of
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.halving import (
     HYPERBAND,
     SUCCESSIVE_HALVING,
@@ -16,6 +15,7 @@ from cunctator.siblings.halving import (
     round_sizes,
 )
 from cunctator.siblings.problem import TooFewInstances
+from tests.siblings.in_order import problem_of
 
 METHODS = pytest.mark.parametrize("method", [SUCCESSIVE_HALVING, HYPERBAND], ids=lambda m: m.name)
 

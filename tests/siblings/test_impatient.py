@@ -6,18 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from optimality import random_runtimes
-from test_caps_and_runs import (
-    PlainRun,
-    capped_mean,
-    close_runtimes,
-    is_wrong,
-    plain_race,
-    plain_term,
-    problem_of,
-)
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.caps_and_runs import VARIANTS
 from cunctator.siblings.impatient import (
     IMPATIENT_CAPS_AND_RUNS,
@@ -34,7 +24,17 @@ from cunctator.siblings.prechecks import (
     precheck,
 )
 from cunctator.siblings.problem import TooFewInstances
-from margins import most_events
+from tests.margins import most_events
+from tests.siblings.optimality import random_runtimes
+from tests.siblings.test_caps_and_runs import (
+    PlainRun,
+    capped_mean,
+    close_runtimes,
+    is_wrong,
+    plain_race,
+    plain_term,
+    problem_of,
+)
 
 
 def solve(problem, **settings):

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from optimality import is_optimal, random_runtimes
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.bernstein import is_accurate, level_of, log_term, radius
 from cunctator.siblings.leaps_and_bounds import LEAPS_AND_BOUNDS, sample_size
 from cunctator.siblings.problem import Problem, TooFewInstances
-from cunctator.target.table import make_table
-from margins import most_events
+from tests.margins import most_events
+from tests.siblings.optimality import is_optimal, random_runtimes
 
 ZETAS = 2.612375 * 10.584448  # zeta(1.5) zeta(1.1)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from in_order import problem_of
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings import problem as problems
 from cunctator.siblings.problem import TooFewInstances
 from cunctator.siblings.registry import METHODS
 from cunctator.siblings.settings import fitting, number_within, whole
+from tests.siblings.in_order import problem_of
 
 
 @pytest.mark.parametrize("value", [0, 11, 2.5, float("nan"), float("inf"), "3", None])

@@ -7,9 +7,9 @@ from collections import deque
 
 import numpy as np
 import pytest
-from optimality import is_optimal, random_runtimes
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.problem import Problem, TooFewInstances
 from cunctator.siblings.structured_procrastination import (
     STRUCTURED_PROCRASTINATION,
@@ -17,8 +17,8 @@ from cunctator.siblings.structured_procrastination import (
     queue_size,
     runs_needed,
 )
-from cunctator.target.table import make_table
-from margins import most_events
+from tests.margins import most_events
+from tests.siblings.optimality import is_optimal, random_runtimes
 
 
 def problem_of(runtimes, first_cap=1.0, cutoff=4.0, **more):

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidTable
+from cunctator.base.errors import InvalidTable
+from cunctator.recorded.table import make_table
 from cunctator.siblings.table_space import read_neighbours, read_parameters
-from cunctator.target.table import make_table
 
 
 def named(*names: str):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from in_order import problem_of
 
 from cunctator.siblings.uniform import UNIFORM
+from tests.siblings.in_order import problem_of
 
 SEED = 7
 BY_HAND = [[4, 1, 1], [2, 2, 5], [3, 3, 3]]

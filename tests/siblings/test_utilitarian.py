@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.problem import Problem
 from cunctator.siblings.utilitarian import BASEL, OUP, UP, radius
-from cunctator.target.table import make_table
-from margins import most_events
+from tests.margins import most_events
 
 METHODS = [UP, OUP]
 IDLE, BUSY = [0.0] * 1000, [8.0] * 1000

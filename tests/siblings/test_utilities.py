@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import make_table
 from cunctator.siblings.problem import Problem
 from cunctator.siblings.utilities import (
     CODES,
@@ -17,7 +18,6 @@ from cunctator.siblings.utilities import (
     choose_utility,
     utility_of,
 )
-from cunctator.target.table import make_table
 
 PROBLEM = Problem(make_table([[1.0, 2.0]]), first_cap=1.0, cutoff=100.0)
 

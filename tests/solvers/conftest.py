@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from installed import SOLVERS
+
+from tests.solvers.installed import SOLVERS
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from installed import KNAPSACK, load, need, run
 
-from cunctator.parameters import text_of
+from cunctator.space.parameters import text_of
 from cunctator.spaces.launching import MISSING, MISUSED, Misused, read_arguments
 from cunctator.spaces.run_fast_downward import search_text
+from tests.solvers.installed import KNAPSACK, load, need, run
 
 
 def test_arguments() -> None:

@@ -16,15 +16,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from installed import KNAPSACK, LOGICAL, SOLVERS, load, need, run
 
-from cunctator.errors import InvalidSetting
-from cunctator.parameters import LISTED, Parameter, text_of
-from cunctator.records import Status
+from cunctator.base.errors import InvalidSetting
+from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
+from cunctator.space.parameters import LISTED, Parameter, text_of
 from cunctator.spaces import scenario_text, solver_names, solver_text
 from cunctator.target.command import Command
 from cunctator.target.measurement import Ending, Measurement
+from tests.solvers.installed import KNAPSACK, LOGICAL, SOLVERS, load, need, run
 
 SAMPLES = 40
 Defaults = dict[str, str]

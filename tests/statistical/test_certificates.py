@@ -14,15 +14,15 @@ import math
 import numpy as np
 import pytest
 
+from cunctator.base.records import StopReason
 from cunctator.core.certificate import certify
 from cunctator.core.profiles import PROFILES
 from cunctator.core.scheduler import check_rules, rekey_all
 from cunctator.core.state import ENDLESS, new_state
 from cunctator.core.tight import error_share, evidence
-from cunctator.records import StopReason
-from cunctator.simulation import Simulation, simulate
-from cunctator.target.table import make_table
-from margins import most_events
+from cunctator.recorded.simulation import Simulation, simulate
+from cunctator.recorded.table import make_table
+from tests.margins import most_events
 
 FIRST_CAP, CUTOFF = 0.25, 64.0
 SCALES = {5: 0.15, 50: 0.05}

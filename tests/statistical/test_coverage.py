@@ -16,9 +16,9 @@ import pytest
 
 from cunctator.core.equation1 import bin_edge, squared_epsilon
 from cunctator.core.profiles import PROFILES
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
-from margins import most_events
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
+from tests.margins import most_events
 
 # The least r for which bin k counts at step t (eps <= 1/2): there the promise is tightest.
 PLACES = [(1, 10), (2, 8), (3, 10), (5, 5)]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from cunctator.core.certificate import certify
-from cunctator.core.ladder import missed_share, pool_error, pool_sizes
+from cunctator.core.pools import missed_share, pool_error, pool_sizes
 from cunctator.core.profiles import PROFILES
 from cunctator.core.scheduler import check_rules, rekey_all
 from cunctator.core.state import new_state
-from cunctator.simulation import Simulation
-from cunctator.target.table import make_table
-from margins import most_events
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
+from tests.margins import most_events
 
 FIRST_CAP, CUTOFF = 0.05, 1.0
 CONFIGURATIONS, RUNS = 400, 1200

@@ -1,6 +1,6 @@
 """Make the studies of the present version that later versions are tested on.
 
-    PYTHONPATH=tests python tests/studies/make.py tests/studies/NAME
+    python -m tests.studies.make tests/studies/NAME
 
 They are never made again: what counts is that an earlier version made them. Add a folder with
 every version that changes the journal or what the search asks for. Runtimes are recorded
@@ -17,11 +17,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from cunctator import study
-from cunctator.records import Status
+from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
-from cunctator.study_folder import begin_study
-from recorded_workers import SCENARIO, RecordedWorkers, report_of
+from cunctator.study import loop
+from cunctator.study.folder import begin_study
+from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
 
 PLACE = Path("/tmp")
 RUNS = 300
@@ -76,7 +76,7 @@ def make(kind: str, slots: int, folder: Path) -> None:
 
 def main() -> None:
     """All kinds, for one slot and for two."""
-    study.PROGRESS_EVERY = 0.0  # they are over in a second, and should tell how it went
+    loop.PROGRESS_EVERY = 0.0  # they are over in a second, and should tell how it went
     for kind in KINDS:
         for slots in (1, 2):
             make(kind, slots, Path(sys.argv[1]) / f"{kind}-{slots}")

@@ -17,12 +17,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hostility import wait_until
 
 from cunctator.target import launch, spawn
 from cunctator.target.measurement import Call, Ending, Request
 from cunctator.target.spawn import Spawner, strings
 from cunctator.target.supervisor import METHODS, Supervisor
+from tests.target.hostility import wait_until
 
 RUNS = 60
 TOLERANCE = 0.0002

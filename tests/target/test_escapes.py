@@ -8,13 +8,13 @@ import uuid
 from pathlib import Path
 
 import pytest
-from hostility import marked, request
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cunctator.target.ledger import Ledger, Seen
 from cunctator.target.process import Ending, Request
 from cunctator.target.supervisor import Supervisor
+from tests.target.hostility import marked, request
 
 CPUS = os.cpu_count() or 1
 

@@ -9,11 +9,11 @@ import time
 import uuid
 
 import pytest
-from hostility import MARK, marked
 
 from cunctator.target.function import InvalidFunction, load_function, load_in_time
 from cunctator.target.process import Call, Ending, Request
 from cunctator.target.supervisor import Supervisor
+from tests.target.hostility import MARK, marked
 
 CPUS = os.cpu_count() or 1
 

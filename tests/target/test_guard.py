@@ -10,7 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-from hostility import (
+
+from cunctator.target.cgroup import own_folder
+from cunctator.target.guard import guard
+from cunctator.target.process import Request
+from cunctator.target.supervisor import Supervisor
+from tests.target.hostility import (
     HOSTILE,
     MARK,
     Lateness,
@@ -22,11 +27,6 @@ from hostility import (
     supervisors_of,
     wait_until,
 )
-
-from cunctator.target.cgroup import own_folder
-from cunctator.target.guard import guard
-from cunctator.target.process import Request
-from cunctator.target.supervisor import Supervisor
 
 TRUE = Request(("/bin/true",), cap=10.0)
 

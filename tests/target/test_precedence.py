@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from hostility import command
 
 from cunctator.target.process import Call, Ending, Request
 from cunctator.target.supervisor import Supervisor
+from tests.target.hostility import command
 
 CPUS = len(os.sched_getaffinity(0))
 

@@ -14,10 +14,10 @@ import uuid
 from pathlib import Path
 
 import pytest
-from hostility import Lateness, command, marked, request
 
 from cunctator.target.process import Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor
+from tests.target.hostility import Lateness, command, marked, request
 
 CPUS = os.cpu_count() or 1
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cunctator.errors import InvalidKey
-from cunctator.parameters import make_parameter
-from cunctator.records import Status
+from cunctator.base.errors import InvalidKey
+from cunctator.base.records import Status
+from cunctator.scenario.commands import make_command
 from cunctator.scenario.models import TargetTable
-from cunctator.target.command import make_command
+from cunctator.space.parameters import make_parameter
 from cunctator.target.measurement import Ending, Measurement
 
 PARAMETERS = (

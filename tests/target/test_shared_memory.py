@@ -8,10 +8,10 @@ import uuid
 from pathlib import Path
 
 import pytest
-from hostility import marked, request
 
 from cunctator.target.process import Ending, Request
 from cunctator.target.supervisor import Supervisor
+from tests.target.hostility import marked, request
 
 MEMORY = Path("/dev/shm")
 

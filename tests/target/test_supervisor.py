@@ -13,17 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hostility import (
-    HOSTILE,
-    MARK,
-    Lateness,
-    guard_of,
-    kill_at_once,
-    marked,
-    request,
-    supervisors_of,
-    wait_until,
-)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +32,17 @@ from cunctator.target.owner import is_gone, owner
 from cunctator.target.process import Call, Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost, _Worker
 from cunctator.target.sweep import sweep_stale
+from tests.target.hostility import (
+    HOSTILE,
+    MARK,
+    Lateness,
+    guard_of,
+    kill_at_once,
+    marked,
+    request,
+    supervisors_of,
+    wait_until,
+)
 
 TRUE = Request(("/bin/true",), cap=10.0)
 

@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from hostility import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cunctator.target import cgroup, tree
 from cunctator.target.folder import empty_folder, make_folder, remove_folder
 from cunctator.target.output import Stream
+from tests.target.hostility import wait_until
 
 SLEEP = [sys.executable, "-S", "-E", "-c", "import time; time.sleep(1000)"]
 

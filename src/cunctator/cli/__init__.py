@@ -20,9 +20,9 @@ import cunctator.cli.importing
 import cunctator.cli.recorded
 import cunctator.cli.scenarios
 import cunctator.cli.studies  # noqa: F401
+from cunctator.base.errors import one_line
+from cunctator.base.standard_streams import make_patient
 from cunctator.cli.common import FAILED, INPUT_IS_WRONG, INTERRUPTED, NOTHING_YET, UsageError, app
-from cunctator.errors import one_line
-from cunctator.streams import make_patient
 
 __all__ = ["main"]
 

@@ -13,8 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cunctator.errors import ContradictingAnswers, CunctatorError, InvalidSetting
-from cunctator.streams import say
+from cunctator.base.errors import CunctatorError, InvalidSetting
+from cunctator.base.standard_streams import say
+from cunctator.target.answers import ContradictingAnswers
 
 app = typer.Typer(
     help="Find the fastest configuration of a solver, and say how close to the best it is.",

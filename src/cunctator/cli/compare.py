@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from cunctator.base.errors import InvalidSetting, one_line
+from cunctator.base.units import counted, format_duration, parse_duration
 from cunctator.cli.common import (
     INTERRUPTED,
     JsonFile,
@@ -22,13 +24,11 @@ from cunctator.cli.common import (
     room_for_data,
     save,
 )
-from cunctator.errors import InvalidSetting, one_line
-from cunctator.units import counted, format_duration, parse_duration
 
 if TYPE_CHECKING:
     from cunctator.comparison.running import Comparison
     from cunctator.comparison.running import Progress as Now
-    from cunctator.target.table import Table
+    from cunctator.recorded.table import Table
 
 DEFAULT_METHODS = "spc,sp,lb"
 FIGURES = ("answers", "excess", "spent", "bound", "variation")
@@ -75,10 +75,10 @@ def compare(
 ) -> None:
     """Compare SPC with other procedures on recorded runtimes."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.comparison.files import as_data, write_files
         from cunctator.comparison.running import make_conditions, run_comparison
         from cunctator.formats.load import load_table
         from cunctator.scenario.models import cpus
+        from cunctator.show.comparison_files import as_data, write_files
         from cunctator.siblings.registry import check_grid, check_methods, read_settings
 
         endings = _check_figures(formats)
@@ -121,7 +121,7 @@ def compare(
 
 def _files_of(out: Path, endings: list[str]) -> list[Path]:
     """All that a comparison writes to its folder."""
-    from cunctator.comparison.kept import NAME, WRITTEN
+    from cunctator.comparison.results_file import NAME, WRITTEN
 
     figures = [f"{name}.{ending}" for name in FIGURES for ending in endings]
     return [out / name for name in (NAME, *WRITTEN, *figures)]
@@ -129,8 +129,8 @@ def _files_of(out: Path, endings: list[str]) -> list[Path]:
 
 def _prepare_kernels(names: list[str]) -> None:
     """Compile those of SPC here, once, and not in every process."""
-    from cunctator.comparison.words import OURS
-    from cunctator.simulation import simulate
+    from cunctator.recorded.simulation import simulate
+    from cunctator.show.comparison import OURS
 
     if OURS in names:
         with quick_interrupt():
@@ -170,7 +170,7 @@ def _progress_display() -> Iterator[Any]:
 
 def _show(comparison: Comparison, out: Path) -> None:
     """Print the table, and what it says in words."""
-    from cunctator.comparison.words import sentences, terminal_table
+    from cunctator.show.comparison import sentences, terminal_table
 
     console = Console()
     console.print(terminal_table(comparison))
@@ -186,9 +186,13 @@ def _time_left(now: Now) -> str:
 
 def _draw(comparison: Comparison, chosen: int | None, out: Path, endings: list[str]) -> None:
     from cunctator.comparison.summary import true_means
-    from cunctator.report.comparison_figures import answers_figure, excess_figure, spent_figure
-    from cunctator.report.style import save_figure
-    from cunctator.report.table_figures import bound_figure, variation_figure
+    from cunctator.show.figures.comparison_figures import (
+        answers_figure,
+        excess_figure,
+        spent_figure,
+    )
+    from cunctator.show.figures.style import save_figure
+    from cunctator.show.figures.table_figures import bound_figure, variation_figure
 
     table, conditions = comparison.table, comparison.conditions
     if any(record.get("trajectory") for record in comparison.records):
@@ -203,7 +207,7 @@ def _draw(comparison: Comparison, chosen: int | None, out: Path, endings: list[s
 def _check_figures(text: str) -> list[str]:
     if text == "none":
         return []
-    from cunctator.report.style import check_formats
+    from cunctator.show.figures.style import check_formats
 
     return check_formats([name.strip() for name in text.split(",")])
 

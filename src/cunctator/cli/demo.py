@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from cunctator.base.errors import InvalidSetting
+from cunctator.base.units import counted, parse_duration
 from cunctator.cli.common import (
     JsonFile,
     app,
@@ -20,8 +22,6 @@ from cunctator.cli.common import (
 )
 from cunctator.cli.recorded import finish, watch
 from cunctator.cli.studies import conduct, print_validation, validated
-from cunctator.errors import InvalidSetting
-from cunctator.units import counted, parse_duration
 
 MADE_UP = "made-up"
 
@@ -55,7 +55,7 @@ def show_real(
 ) -> None:
     """A study of a real solver in a folder that is gone afterwards, and its validation."""
     from cunctator.demo.real import TESTING, TRAINING, demo_scenario
-    from cunctator.study_folder import begin_study
+    from cunctator.study.folder import begin_study
 
     console = Console()
     with tempfile.TemporaryDirectory(prefix="cunctator-demo-") as name:
@@ -78,8 +78,8 @@ def show_real(
 def show_made_up(profile: str, seed: int, json_file: Path | None) -> None:
     """A simulation of 200 configurations, with the truth beside it."""
     from cunctator.demo.synthetic import synthetic_table
-    from cunctator.display import history, summary
-    from cunctator.simulation import Simulation
+    from cunctator.recorded.simulation import Simulation
+    from cunctator.show.simulation import history, summary
 
     table = synthetic_table(seed=seed)
     console = Console()

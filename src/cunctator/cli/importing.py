@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from cunctator.base.errors import InvalidSetting, one_line
 from cunctator.cli.common import app, readable_errors
-from cunctator.errors import InvalidSetting, one_line
 
 
 @app.command("import")

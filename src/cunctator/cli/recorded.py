@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from cunctator.base.errors import InvalidSetting
+from cunctator.base.units import parse_duration
 from cunctator.cli.common import (
     INTERRUPTED,
     JsonFile,
@@ -19,12 +21,10 @@ from cunctator.cli.common import (
     room_for_data,
     save,
 )
-from cunctator.errors import InvalidSetting
-from cunctator.units import parse_duration
 
 if TYPE_CHECKING:
-    from cunctator.result import Result
-    from cunctator.simulation import Simulation
+    from cunctator.recorded.result import Result
+    from cunctator.recorded.simulation import Simulation
 
 ProfileName = Annotated[str, typer.Option(help="The bounds of SPC: tight, proved or paper.")]
 Seed = Annotated[int, typer.Option(help="Seed of the order of the instances.")]
@@ -47,9 +47,9 @@ def simulate(
 ) -> None:
     """Run SPC on recorded runtimes."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.display import summary
         from cunctator.formats.load import load_table
-        from cunctator.simulation import Simulation
+        from cunctator.recorded.simulation import Simulation
+        from cunctator.show.simulation import summary
 
         check_writable(json_file, table)
         recorded = load_table(table)
@@ -72,7 +72,7 @@ def simulate(
 
 def watch(simulation: Simulation) -> Result:
     """Run a simulation, with a live line if somebody is looking."""
-    from cunctator.display import progress_display
+    from cunctator.show.simulation import progress_display
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -83,7 +83,7 @@ def watch(simulation: Simulation) -> Result:
 
 def finish(result: Result) -> None:
     """Exit with 130 if it was interrupted."""
-    from cunctator.records import StopReason
+    from cunctator.base.records import StopReason
 
     if result.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)

@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from cunctator.base.errors import InvalidSetting
+from cunctator.base.units import parse_duration, parse_extension
 from cunctator.cli.common import FAILED, app, readable_errors
-from cunctator.errors import InvalidSetting
-from cunctator.units import parse_duration, parse_extension
 
 ScenarioFile = Annotated[Path, typer.Argument(help="The scenario, e.g. scenario.toml.")]
 
@@ -45,7 +45,8 @@ def check(scenario: ScenarioFile) -> None:
     """Try a scenario: read it, and make four runs."""
     with readable_errors():
         from cunctator.scenario import load_scenario
-        from cunctator.trial import check_parts, check_scenario
+        from cunctator.show.trial import check_parts
+        from cunctator.study.trial import check_scenario
 
         loaded = load_scenario(scenario)
         console = Console()

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from cunctator.base.records import StopReason
+from cunctator.base.standard_streams import say
+from cunctator.base.units import counted, parse_duration, parse_extension
 from cunctator.cli.common import (
     FAILED,
     INTERRUPTED,
@@ -26,15 +29,12 @@ from cunctator.cli.common import (
     save,
 )
 from cunctator.cli.scenarios import ScenarioFile, changes_of
-from cunctator.records import StopReason
-from cunctator.streams import say
-from cunctator.units import counted, parse_duration, parse_extension
 
 if TYPE_CHECKING:
-    from cunctator.journal import Change
     from cunctator.scenario import Scenario
-    from cunctator.study import Study, View
-    from cunctator.validation import Validation
+    from cunctator.study.journal.journal import Change
+    from cunctator.study.loop import Study, View
+    from cunctator.study.validate import Validation
 
 CRASHES_SHOWN = 5
 STALE = 30.0
@@ -64,7 +64,7 @@ def run(
     """
     with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
-        from cunctator.study_folder import begin_study
+        from cunctator.study.folder import begin_study
 
         check_writable(json_file, scenario)
         changes = changes_of(budget, wall, workers, seed, cutoff)
@@ -87,8 +87,8 @@ def resume(
 ) -> None:
     """Go on with a study, wherever it ended and however."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.journal_file import FILE
-        from cunctator.study_folder import resumed_study
+        from cunctator.study.folder import resumed_study
+        from cunctator.study.journal.file import FILE
 
         check_writable(json_file, directory / FILE)
         seconds, runs = (0.0, 0) if more is None else parse_extension(more, "--more")
@@ -110,9 +110,9 @@ def validate(
 ) -> None:
     """Compare the answer with the default on test instances."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.journal import open_journal
-        from cunctator.journal_file import FILE
-        from cunctator.study_folder import scenario_of
+        from cunctator.study.folder import scenario_of
+        from cunctator.study.journal.file import FILE
+        from cunctator.study.journal.journal import open_journal
 
         check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
@@ -133,8 +133,8 @@ def validated(
     """Validate the answer of a study, with a bar while it runs."""
     from rich.progress import Progress
 
-    from cunctator.study_folder import answer_of
-    from cunctator.validation import validate as run_validation
+    from cunctator.study.folder import answer_of
+    from cunctator.study.validate import validate as run_validation
 
     index = answer_of(directory)
     with Progress(console=Console(stderr=True), transient=True) as bar:
@@ -149,7 +149,7 @@ def validated(
 
 def print_validation(validation: Validation) -> None:
     """The table and the sentence; exits with 130 if it was interrupted."""
-    from cunctator.validation import validation_table
+    from cunctator.show.validation import validation_table
 
     Console().print(validation_table(validation))
     if validation.interrupted:
@@ -161,8 +161,8 @@ def print_validation(validation: Validation) -> None:
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.journal import open_journal
-        from cunctator.journal_file import FILE
+        from cunctator.study.journal.file import FILE
+        from cunctator.study.journal.journal import open_journal
 
         check_writable(json_file, directory / FILE)
         journal = open_journal(directory, writing=False)
@@ -193,8 +193,8 @@ def measure(
         from rich.progress import Progress
 
         from cunctator.formats.save import check_ending, save_table
-        from cunctator.measuring import measure as run_measurement
         from cunctator.scenario import load_scenario
+        from cunctator.study.measure import measure as run_measurement
 
         check_ending(out)
         loaded = load_scenario(scenario)
@@ -232,7 +232,7 @@ def shared_data(directory: Path, changes: list[Change]) -> dict[str, object]:
 
 def nothing_yet(directory: Path) -> str:
     """What to say of a study without any progress."""
-    from cunctator.study_folder import is_driven
+    from cunctator.study.folder import is_driven
 
     if is_driven(directory):
         return (
@@ -245,10 +245,10 @@ def nothing_yet(directory: Path) -> str:
 
 def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
     """What the live display would show, and the answer."""
-    from cunctator.display import printable
-    from cunctator.parameters import text_of
-    from cunctator.study_display import facts, pool_table
-    from cunctator.study_folder import is_driven
+    from cunctator.show.study import facts, pool_table
+    from cunctator.show.text import printable
+    from cunctator.space.parameters import text_of
+    from cunctator.study.folder import is_driven
 
     console = Console()
 
@@ -282,7 +282,7 @@ def conduct(
     hints: bool = True,
 ) -> dict[str, object]:
     """Run a study to its end, with everything that people see of it; returns it as data."""
-    from cunctator.study_display import watched
+    from cunctator.show.study import watched
 
     console = Console(stderr=True)
     with quick_interrupt(), opened as study:
@@ -332,8 +332,8 @@ def next_step(place: str, view: View) -> str:
 
 def print_end(study: Study, view: View) -> None:
     """The tables, the story, and what went wrong."""
-    from cunctator.statement import pools_as_data
-    from cunctator.study_display import comparison, crash_list, pool_table, story
+    from cunctator.core.statement import pools_as_data
+    from cunctator.show.study import comparison, crash_list, pool_table, story
 
     console = Console()
     space = study.scenario.space
@@ -352,13 +352,10 @@ def print_end(study: Study, view: View) -> None:
 
 def answer_argv(scenario: Scenario, index: int) -> list[str]:
     """The command line of a configuration, to be used on any instance."""
-    from cunctator.target.command import Command
-
     if scenario.target.function is not None:
         return []
-    command = Command.from_scenario(scenario)
     cap = scenario.search.cutoff or 1e6
-    return command.argv(scenario.space.configuration(index), "INSTANCE", "SEED", cap)
+    return scenario.command.argv(scenario.space.configuration(index), "INSTANCE", "SEED", cap)
 
 
 def finish(view: View) -> None:

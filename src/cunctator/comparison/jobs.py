@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import CunctatorError, InvalidSetting
-from cunctator.parameters import text_of
+from cunctator.base.errors import CunctatorError, InvalidSetting
+from cunctator.recorded.table import Table
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem, TooFewInstances
 from cunctator.siblings.registry import METHODS
-from cunctator.target.table import Table
+from cunctator.space.parameters import text_of
 
 ROWS = 7
 """Keeps the random numbers of the order of the rows apart from others of the same seed."""

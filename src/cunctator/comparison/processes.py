@@ -24,10 +24,10 @@ from typing import IO
 
 import numpy as np
 
+from cunctator.base.errors import StudyProblem
 from cunctator.comparison.jobs import KILLED, Arranged, Conditions, Job, Record, arranged, run_job
-from cunctator.errors import StudyProblem
+from cunctator.recorded.table import Table
 from cunctator.target.launch import die_with_parent
-from cunctator.target.table import Table
 
 PATIENCE = 5.0
 """Seconds for a process to end when it is told to."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from cunctator.base.errors import InvalidSetting, InvalidTable
 from cunctator.comparison.jobs import (
     INVALID,
     Conditions,
@@ -18,13 +19,12 @@ from cunctator.comparison.jobs import (
     make_jobs,
     short_text,
 )
-from cunctator.comparison.kept import kept_in
 from cunctator.comparison.processes import completed
+from cunctator.comparison.results_file import kept_in
 from cunctator.core.scheduler import LONGEST, SHORTEST
-from cunctator.errors import InvalidSetting, InvalidTable
+from cunctator.recorded.table import Table
 from cunctator.siblings.registry import METHODS
 from cunctator.siblings.table_space import read_parameters
-from cunctator.target.table import Table
 
 WHOLE_TABLES = 10.0
 """Budget of methods that never end, as a multiple of what running the whole table once costs."""

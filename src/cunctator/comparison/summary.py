@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.base.units import counted
 from cunctator.comparison.jobs import NEEDED, Record, short_text
 from cunctator.comparison.running import Comparison
 from cunctator.siblings.registry import METHODS
-from cunctator.units import counted
 
 SHARES = (0.05, 0.01)
 """How much worse than the best an answer may be."""

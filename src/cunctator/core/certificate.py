@@ -41,7 +41,7 @@ from cunctator.core.known import (
     octave_at,
     octave_cap,
 )
-from cunctator.core.ladder import missed_share, pool_error
+from cunctator.core.pools import missed_share, pool_error
 from cunctator.core.runtimes import below
 from cunctator.core.state import ENDLESS, GAMMA_SHARE, State
 from cunctator.core.tight import collect, error_share, evidence

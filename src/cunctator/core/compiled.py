@@ -79,7 +79,7 @@ def cache_folder(prefix: str, sources: Iterable[Path]) -> Path | None:
     return None
 
 
-CACHE_FOLDER = cache_folder("kernels-", [*PACKAGE.glob("core/*.py"), PACKAGE / "simulation.py"])
+CACHE_FOLDER = cache_folder("kernels-", PACKAGE.glob("core/*.py"))
 
 
 def compiled(function: AnyFunction) -> AnyFunction:

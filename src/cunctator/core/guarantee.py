@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 
 PRINTED, CORRECTED = 72.0, 144.0
 

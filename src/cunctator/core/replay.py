@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.base.errors import DifferentReplay
+from cunctator.base.records import Run
 from cunctator.core.compiled import compiled_apart
-from cunctator.core.ladder import choose
+from cunctator.core.pools import choose
 from cunctator.core.scheduler import Scheduler, begin_flight, finish_flight
 from cunctator.core.sentinels import ASKED, NONE, WIDEN
 from cunctator.core.state import State, grow, room_for_result
-from cunctator.errors import DifferentReplay
-from cunctator.records import Run
 
 ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT, NO_CONFIGURATION = 0, 1, 2, 3, 4
 

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cunctator.core.answer import recommended
+from cunctator.base.errors import InvalidSetting, UnknownRun
+from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, common_cap, is_exact, mean_runtime
-from cunctator.core.ladder import choose, pool_sizes
 from cunctator.core.pairs import CRASH, Compared, PairValues, compared
+from cunctator.core.pools import choose, pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
+from cunctator.core.recommend import recommended
 from cunctator.core.rows import continued
 from cunctator.core.sentinels import FINISHED, NONE, WIDEN
 from cunctator.core.state import (
@@ -44,8 +46,6 @@ from cunctator.core.tester import (
     rekey,
     update,
 )
-from cunctator.errors import InvalidSetting, UnknownRun
-from cunctator.records import Outcome, Run, Status, StopReason
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""

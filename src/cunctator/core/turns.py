@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from cunctator.core.choice import choose_honestly
 from cunctator.core.compiled import compiled
-from cunctator.core.halving import choose_promoted
+from cunctator.core.promotion import choose_promoted
 from cunctator.core.sentinels import NONE
 from cunctator.core.state import FULL, RIVAL, SHARP, TURNS, State
 from cunctator.core.tester import NOTHING, next_kind

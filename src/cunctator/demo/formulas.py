@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from cunctator.base.errors import InvalidSetting
 from cunctator.demo import circuits, combinatorial
 from cunctator.demo.clauses import Formula
-from cunctator.errors import InvalidSetting
 
 STREAM = 3
 """Keeps the random numbers apart from those of the pair stream and of the made-up solver."""

@@ -10,8 +10,8 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+from cunctator.base.errors import InvalidSetting
 from cunctator.demo.formulas import write_formulas
-from cunctator.errors import InvalidSetting
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.spaces import solver_text
 

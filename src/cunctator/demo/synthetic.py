@@ -12,8 +12,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
-from cunctator.target.table import Table, make_table
+from cunctator.base.errors import InvalidSetting
+from cunctator.recorded.table import Table, make_table
 
 PARAMETERS: dict[str, dict[str, float]] = {
     "restarts": {"luby": 0.0, "geometric": 0.35, "glucose": -0.25, "fixed": 0.9, "none": 1.5},

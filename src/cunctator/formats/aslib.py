@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cunctator.errors import InvalidTable
+from cunctator.base.errors import InvalidTable
 from cunctator.formats.plain_yaml import read_yaml
-from cunctator.target.table import Table, make_table
+from cunctator.recorded.table import Table, make_table
 
 NEEDED = ("instance_id", "repetition", "algorithm", "runstatus")
 

@@ -17,14 +17,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cunctator.errors import InvalidKey, InvalidScenario, MissingExtra, one_line
-from cunctator.expressions import Expression, all_of
+from cunctator.base.errors import InvalidKey, InvalidScenario, MissingExtra, one_line
 from cunctator.formats.configspace_clauses import Clauses, NoSense, value_of
 from cunctator.formats.imported import ImportedSpace, read_lines
 from cunctator.formats.plain_yaml import DEEPEST, MOST_ITEMS, TooMuch, read_yaml
 from cunctator.formats.reachable import reachable
-from cunctator.parameters import Parameter, make_parameter
-from cunctator.space import Space
+from cunctator.space.expressions import Expression, all_of
+from cunctator.space.parameters import Parameter, make_parameter
+from cunctator.space.space import Space
 
 CONFIGSPACE_ENDINGS = (".json", ".yaml", ".yml")
 LONGEST_TEXT = 8 * 2**20

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from cunctator.expressions import (
+from cunctator.space.expressions import (
     Call,
     Constant,
     Expression,
@@ -21,7 +21,7 @@ from cunctator.expressions import (
     all_of,
     any_of,
 )
-from cunctator.parameters import LISTED, Parameter, Value
+from cunctator.space.parameters import LISTED, Parameter, Value
 
 DEEPEST = 50
 CONDITIONS = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}

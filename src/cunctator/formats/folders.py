@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.configspace import CONFIGSPACE_ENDINGS
 from cunctator.formats.importing import IRACE_SCENARIO, SMAC_SCENARIO, voted_kind
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cunctator.errors import InvalidScenario
-from cunctator.expressions import Expression
-from cunctator.parameters import Parameter, Value
+from cunctator.base.errors import InvalidScenario
+from cunctator.space.expressions import Expression
+from cunctator.space.parameters import Parameter, Value
 from cunctator.target.template import RawFormat
 
 LARGEST_FILE = 64 * 2**20

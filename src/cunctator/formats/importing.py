@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cunctator.errors import InvalidKey, InvalidScenario, one_line
+from cunctator.base.errors import InvalidKey, InvalidScenario, one_line
+from cunctator.base.units import counted
 from cunctator.formats import irace_options, smac_keys
 from cunctator.formats.configspace import CONFIGSPACE_ENDINGS, read_configspace
 from cunctator.formats.imported import ImportedScenario, ImportedSpace, read_lines
@@ -27,10 +28,9 @@ from cunctator.formats.pcs import read_pcs
 from cunctator.formats.scenario_text import scenario_text, space_text
 from cunctator.formats.smac_places import exists
 from cunctator.formats.smac_scenario import read_smac_scenario
-from cunctator.parameters import text_of
-from cunctator.space import LARGEST_COUNTED, Space
+from cunctator.space.parameters import text_of
+from cunctator.space.space import LARGEST_COUNTED, Space
 from cunctator.target.command import RUN_PLACEHOLDERS
-from cunctator.units import counted
 
 Imported = ImportedSpace | ImportedScenario
 

@@ -12,15 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from cunctator.errors import InvalidKey, InvalidScenario, one_line
-from cunctator.expressions import (
-    Expression,
-    ExpressionError,
-    Name,
-    Operation,
-    all_of,
-    names_in,
-)
+from cunctator.base.errors import InvalidKey, InvalidScenario, one_line
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace_expressions import RReader
 from cunctator.formats.irace_lines import (
@@ -35,8 +27,16 @@ from cunctator.formats.irace_lines import (
 from cunctator.formats.placeholders import allowed_draw
 from cunctator.formats.reachable import Reached, reachable
 from cunctator.formats.shell_words import format_of, needs_shell
-from cunctator.parameters import DIGITS, Kind, Parameter, Value, between, make_parameter
-from cunctator.space import Space
+from cunctator.space.expressions import (
+    Expression,
+    ExpressionError,
+    Name,
+    Operation,
+    all_of,
+    names_in,
+)
+from cunctator.space.parameters import DIGITS, Kind, Parameter, Value, between, make_parameter
+from cunctator.space.space import Space
 from cunctator.target.template import RawFormat
 
 Bounds = tuple[float | Expression, float | Expression]

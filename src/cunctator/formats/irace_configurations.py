@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cunctator.errors import CunctatorError, InvalidKey, InvalidScenario
+from cunctator.base.errors import CunctatorError, InvalidKey, InvalidScenario
 from cunctator.formats.imported import ImportedSpace, read_lines, wrong_line
 from cunctator.formats.r_literals import NUMBER
-from cunctator.parameters import LISTED, Parameter, Value
-from cunctator.space import Space
+from cunctator.space.parameters import LISTED, Parameter, Value
+from cunctator.space.space import Space
 
 CELL = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"'#]+))(?=[\s#]|\Z)""")
 END = re.compile(r"\s*(?:#.*)?")

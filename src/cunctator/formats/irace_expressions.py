@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from cunctator.expressions import (
+from cunctator.formats.r_literals import NUMBER, text_in_r
+from cunctator.space.expressions import (
     Call,
     Constant,
     Expression,
@@ -28,10 +29,9 @@ from cunctator.expressions import (
     names_in,
     parse_expression,
 )
-from cunctator.expressions.evaluation import COMPARE, number_of
-from cunctator.expressions.syntax import children_of
-from cunctator.formats.r_literals import NUMBER, text_in_r
-from cunctator.parameters import Value
+from cunctator.space.expressions.evaluation import COMPARE, number_of
+from cunctator.space.expressions.syntax import children_of
+from cunctator.space.parameters import Value
 
 DEEPEST = 100
 """Operations within each other; a sum of many terms is one within the next."""

@@ -12,10 +12,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
+from cunctator.base.units import counted
 from cunctator.formats.imported import read_lines
 from cunctator.formats.irace_lines import statements
-from cunctator.units import counted
 
 
 @dataclass(frozen=True, slots=True)

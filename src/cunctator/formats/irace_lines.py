@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import read_lines, wrong_line
-from cunctator.parameters import DIGITS, LISTED, Kind
+from cunctator.space.parameters import DIGITS, LISTED, Kind
 
 HEAD = re.compile(r'([\w.]+)\s+"([^"]*)"\s+(i,log|r,log|[cior])\s+\(')
 REST = re.compile(r'((?:[^|"]|"[^"]*")*)\)\s*(?:\|(.*))?')

@@ -26,7 +26,7 @@ from cunctator.formats.irace_configurations import (
 from cunctator.formats.irace_instances import Places, plain_path, read_irace_instances
 from cunctator.formats.irace_options import Options, read_options
 from cunctator.formats.shell_words import shell_words
-from cunctator.parameters import Value
+from cunctator.space.parameters import Value
 
 __all__ = ["read_irace_configurations", "read_irace_scenario"]
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from cunctator.base.errors import InvalidTable, MissingExtra
 from cunctator.data import SHIPPED
-from cunctator.errors import InvalidTable, MissingExtra
 from cunctator.formats import aslib, measurements, tables
-from cunctator.target.table import Table
+from cunctator.recorded.table import Table
 
 
 def load_table(path: str | PathLike[str]) -> Table:

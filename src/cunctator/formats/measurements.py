@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidTable
-from cunctator.target.table import Table, make_table
+from cunctator.base.errors import InvalidTable
+from cunctator.recorded.table import Table, make_table
 
 FIX = "give a dict of lists of runtimes, or save the table as .npz instead"
 

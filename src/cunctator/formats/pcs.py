@@ -14,21 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from cunctator.errors import InvalidKey, InvalidScenario
-from cunctator.expressions import (
-    Call,
-    Constant,
-    Expression,
-    ExpressionError,
-    Name,
-    Operation,
-    all_of,
-    any_of,
-    evaluator,
-    parse_expression,
-)
-from cunctator.expressions.evaluation import truth
-from cunctator.expressions.reduction import NEVER
+from cunctator.base.errors import InvalidKey, InvalidScenario
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace import shortened
 from cunctator.formats.pcs_lines import (
@@ -52,8 +38,22 @@ from cunctator.formats.pcs_values import (
     unknown_values,
 )
 from cunctator.formats.reachable import Reached, reachable
-from cunctator.parameters import LISTED, Parameter, Value, make_parameter
-from cunctator.space import Space
+from cunctator.space.expressions import (
+    Call,
+    Constant,
+    Expression,
+    ExpressionError,
+    Name,
+    Operation,
+    all_of,
+    any_of,
+    evaluator,
+    parse_expression,
+)
+from cunctator.space.expressions.evaluation import truth
+from cunctator.space.expressions.reduction import NEVER
+from cunctator.space.parameters import LISTED, Parameter, Value, make_parameter
+from cunctator.space.space import Space
 
 NEVER_APPLIES = "it never applies, because no parameters have these values, and is left out"
 RUN = re.compile(r"[^\s(){},<>=!&|]+")

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario, one_line
+from cunctator.base.errors import InvalidScenario, one_line
 from cunctator.formats.imported import read_lines
-from cunctator.parameters import Kind
+from cunctator.space.parameters import Kind
 
 LONGEST_QUOTE = 80
 """Characters of a line that a message repeats."""

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cunctator.expressions import Constant, Expression, Member, Name, Operation, all_of
 from cunctator.formats.pcs_lines import Comparison, Line, number_in
-from cunctator.parameters import LISTED, Parameter, Value, text_of
+from cunctator.space.expressions import Constant, Expression, Member, Name, Operation, all_of
+from cunctator.space.parameters import LISTED, Parameter, Value, text_of
 
 ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from cunctator.errors import InvalidKey, InvalidSetting
-from cunctator.expressions import Constant, Expression, Name, Operation, all_of
-from cunctator.parameters import Parameter, Value, make_parameter
-from cunctator.space import Space
+from cunctator.base.errors import InvalidKey, InvalidSetting
+from cunctator.space.expressions import Constant, Expression, Name, Operation, all_of
+from cunctator.space.parameters import Parameter, Value, make_parameter
+from cunctator.space.space import Space
 
 SWITCH = "drawn?"
 """No file of another tool has a parameter of this name."""

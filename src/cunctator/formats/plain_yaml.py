@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from cunctator.errors import one_line
+from cunctator.base.errors import one_line
 
 try:
     from yaml import CSafeLoader as SafeLoader

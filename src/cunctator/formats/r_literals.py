@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import read_lines
-from cunctator.parameters import Value
+from cunctator.space.parameters import Value
 
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?L?")
 ASSIGNMENT = re.compile(

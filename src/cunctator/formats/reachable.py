@@ -13,12 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from cunctator.conditions import conditions_of, never_active, parents_of
-from cunctator.expressions import Constant, Expression, Member, Name, Operation, evaluator, names_in
-from cunctator.expressions.evaluation import truth
-from cunctator.expressions.reduction import NEVER, without
-from cunctator.expressions.syntax import COMPARISONS, children_of
-from cunctator.parameters import LISTED, Parameter, Value
+from cunctator.space.conditions import conditions_of, never_active, parents_of
+from cunctator.space.expressions import (
+    Constant,
+    Expression,
+    Member,
+    Name,
+    Operation,
+    evaluator,
+    names_in,
+)
+from cunctator.space.expressions.evaluation import truth
+from cunctator.space.expressions.reduction import NEVER, without
+from cunctator.space.expressions.syntax import COMPARISONS, children_of
+from cunctator.space.parameters import LISTED, Parameter, Value
 
 MOST_ROWS = 500
 """Combinations of an expression's parents that are looked at; with more, it is taken to hold."""

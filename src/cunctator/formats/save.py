@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cunctator.errors import InvalidSetting, MissingExtra
+from cunctator.base.errors import InvalidSetting, MissingExtra
 from cunctator.formats.tables import MEASURE
-from cunctator.target.table import Table
+from cunctator.recorded.table import Table
 
 CUTOFF = b"cutoff"
 """Key of a Parquet file's own notes."""

@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cunctator.errors import InvalidKey, one_line
-from cunctator.expressions import (
+from cunctator.base.errors import InvalidKey, one_line
+from cunctator.formats.imported import ImportedScenario, ImportedSpace
+from cunctator.space.expressions import (
     Expression,
     ExpressionError,
     names_in,
     parse_expression,
     text_of_expression,
 )
-from cunctator.formats.imported import ImportedScenario, ImportedSpace
-from cunctator.parameters import LISTED, Parameter, text_of
+from cunctator.space.parameters import LISTED, Parameter, text_of
 from cunctator.target.template import RawFormat
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

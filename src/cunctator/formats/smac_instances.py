@@ -14,11 +14,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
+from cunctator.base.units import counted
 from cunctator.formats.imported import read_lines, wrong_line
 from cunctator.formats.smac_keys import Settings
 from cunctator.formats.smac_places import Places, exists
-from cunctator.units import counted
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NO_INSTANCE = "no_instance"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cunctator.errors import InvalidScenario
+from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import read_lines, wrong_line
 
 LINE = re.compile(r"(-{0,2}[A-Za-z][\w-]*)(?:\s*=\s*|\s+|\Z)(.*)")

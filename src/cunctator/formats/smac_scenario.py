@@ -14,7 +14,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from cunctator.errors import InvalidKey
+from cunctator.base.errors import InvalidKey
 from cunctator.formats.configspace import CONFIGSPACE_ENDINGS, read_configspace
 from cunctator.formats.imported import ImportedScenario, ImportedSpace
 from cunctator.formats.irace import shortened
@@ -22,9 +22,9 @@ from cunctator.formats.pcs import read_pcs
 from cunctator.formats.smac_instances import NO_INSTANCE, read_instances
 from cunctator.formats.smac_keys import UNLIMITED, Settings, number_in, read_settings, unquoted
 from cunctator.formats.smac_places import Places, exists, find_places
-from cunctator.parameters import LISTED, Parameter, Value
 from cunctator.scenario.models import SearchTable
-from cunctator.space import Space
+from cunctator.space.parameters import LISTED, Parameter, Value
+from cunctator.space.space import Space
 
 PENALISED = re.compile(r"(?:par|mean)[0-9.]+", re.IGNORECASE)
 """Means that count a timeout several times: `PAR10`, `mean10`."""

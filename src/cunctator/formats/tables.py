@@ -13,8 +13,8 @@ from typing import TextIO
 
 import numpy as np
 
-from cunctator.errors import InvalidTable, MissingExtra
-from cunctator.target.table import LONGEST, Table, make_table
+from cunctator.base.errors import InvalidTable, MissingExtra
+from cunctator.recorded.table import LONGEST, Table, make_table
 
 NAME_LABELS = {"", "configuration", "config", "id", "name", "algorithm", "solver"}
 """Headings that mark the first column as names."""

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -22,11 +22,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cunctator.errors import InvalidKey, InvalidScenario
-from cunctator.expressions import Expression, ExpressionError, parse_expression
-from cunctator.instances import Instances
-from cunctator.parameters import Parameter, make_parameter
+from cunctator.base.errors import InvalidKey, InvalidScenario
 from cunctator.scenario.changes import Changes, with_changes
+from cunctator.scenario.commands import make_command
+from cunctator.scenario.instance_files import check_program, make_instances
 from cunctator.scenario.lines import line_of, too_deep
 from cunctator.scenario.models import (
     BudgetTable,
@@ -35,11 +34,13 @@ from cunctator.scenario.models import (
     SearchTable,
     TargetTable,
 )
-from cunctator.scenario.sources import check_program, make_instances
-from cunctator.scenario.words import in_words
-from cunctator.space import Space
-from cunctator.target.command import make_command
-from cunctator.target.template import RawFormat, fill
+from cunctator.scenario.refusals import in_words
+from cunctator.space.expressions import Expression, ExpressionError, parse_expression
+from cunctator.space.parameters import Parameter, make_parameter
+from cunctator.space.space import Space
+from cunctator.target.command import Command
+from cunctator.target.instances import Instances
+from cunctator.target.template import fill
 
 __all__ = ["Scenario", "load_scenario", "template_text"]
 
@@ -64,8 +65,8 @@ class Scenario:
     directory: Path
     """Where the target runs."""
     space: Space
-    formats: Mapping[str, RawFormat] = field(repr=False)
-    """How parameters appear on the command line, of those that say so."""
+    command: Command = field(repr=False)
+    """How a run is called and judged; a function has no arguments but is judged all the same."""
     instances: Instances = field(repr=False)
     test_instances: Instances | None = field(repr=False)
     search: SearchTable
@@ -202,7 +203,7 @@ def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenar
         target=document.target,
         directory=directory,
         space=space,
-        formats=formats,
+        command=command,
         instances=instances,
         test_instances=test_instances,
         search=document.search,

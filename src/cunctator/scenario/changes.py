@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from cunctator.errors import InvalidKey
+from cunctator.base.errors import InvalidKey
 from cunctator.scenario.lines import line_of
 
 Changes = Mapping[tuple[str, str], str | int]

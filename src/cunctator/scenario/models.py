@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
 
+from cunctator.base.errors import InvalidSetting
+from cunctator.base.units import parse_duration, parse_size
 from cunctator.core.profiles import DEFAULT, PROFILES
-from cunctator.errors import InvalidSetting
-from cunctator.parameters import Value, Wanted
-from cunctator.scenario.words import Wrong
-from cunctator.space import LARGEST_COUNTED
+from cunctator.scenario.refusals import Wrong
+from cunctator.space.parameters import Value, Wanted
+from cunctator.space.space import LARGEST_COUNTED
 from cunctator.target.template import RawFormat
-from cunctator.units import parse_duration, parse_size
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Seconds that any time may be."""

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.bernstein import GROWTH, is_accurate, level_of, log_term, radius
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method

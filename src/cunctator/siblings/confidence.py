@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from cunctator.core.profiles import DEFAULT
+from cunctator.core.statement import counting_note, headline
+from cunctator.recorded.simulation import Simulation
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem
-from cunctator.simulation import Simulation
-from cunctator.statement import counting_note, headline
 
 
 def solve(problem: Problem, profile: str, confidence: float) -> Outcome:

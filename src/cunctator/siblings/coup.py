@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import Outcome, Problem
 from cunctator.siblings.utilitarian import (

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.method import Method, Settings
 from cunctator.siblings.problem import SPENT, Outcome, Problem
 from cunctator.siblings.settings import number_within, whole

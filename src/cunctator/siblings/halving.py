@@ -16,7 +16,7 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
 from cunctator.siblings.problem import SPENT, Outcome, Problem

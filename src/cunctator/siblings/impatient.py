@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.caps_and_runs import (
     FINISHED,
     SPENT,

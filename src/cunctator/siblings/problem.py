@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import CunctatorError, InvalidSetting
-from cunctator.instances import CHUNK, CHUNKS, resampled, shuffled
-from cunctator.target.table import Table
+from cunctator.base.errors import CunctatorError, InvalidSetting
+from cunctator.recorded.table import Table
+from cunctator.target.instances import CHUNK, CHUNKS, resampled, shuffled
 
 SPENT = "the budget is spent"
 """Why a method ended that was not done."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.ac_band import AC_BAND
 from cunctator.siblings.caps_and_runs import CAPS_AND_RUNS
 from cunctator.siblings.confidence import PROCRASTINATION_WITH_CONFIDENCE

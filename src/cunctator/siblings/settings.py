@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.problem import Problem
 
 GRID_EPSILONS = tuple(round(0.1 * k, 2) for k in range(1, 10))

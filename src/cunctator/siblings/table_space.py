@@ -15,8 +15,8 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.errors import InvalidTable, one_line
-from cunctator.target.table import Table
+from cunctator.base.errors import InvalidTable, one_line
+from cunctator.recorded.table import Table
 
 VALUED = re.compile(r"-{0,2}([^\s=-][^\s=]*)=(.*)")
 SWITCH = re.compile(r"--?(no-)?([A-Za-z_][^\s=]*)")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from cunctator.errors import InvalidSetting
+from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Settings
 from cunctator.siblings.problem import Problem

@@ -74,7 +74,7 @@ def solver_text(name: str) -> str:
     """The fragment of a solver; raises InvalidSetting if there is none."""
     from importlib import resources
 
-    from cunctator.errors import InvalidSetting
+    from cunctator.base.errors import InvalidSetting
 
     known = solver_names()
     if name not in known:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cunctator.errors import one_line
+from cunctator.base.errors import CunctatorError, one_line
 
 SAME = {"SATISFIABLE": "SAT", "UNSATISFIABLE": "UNSAT"}
 
@@ -42,6 +42,14 @@ class Contradiction:
     def __str__(self) -> str:
         both = f"{self.first} but {self.second}"
         return f"{one_line(self.instance, 1000)}: {both} (of `answer`, the first match counts)"
+
+
+class ContradictingAnswers(CunctatorError):
+    """Two runs answered the same instance differently, so one of them is wrong."""
+
+    def __init__(self, contradiction: Contradiction, fix: str) -> None:
+        self.contradiction = contradiction
+        super().__init__(f"{contradiction}; {fix}")
 
 
 class Answers:

@@ -16,7 +16,7 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
-from cunctator.errors import CunctatorError
+from cunctator.base.errors import CunctatorError
 from cunctator.target.measurement import Call
 
 LONGEST_IMPORT = 120.0

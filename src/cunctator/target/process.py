@@ -19,10 +19,10 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cunctator.errors import CunctatorError
+from cunctator.base.errors import CunctatorError
 from cunctator.target.cgroup import remove_groups_below
 from cunctator.target.folder import empty_folder
-from cunctator.target.idleness import IDLE, IdleWatch
+from cunctator.target.idle_watch import IDLE, IdleWatch
 from cunctator.target.launch import BEGUN, REPORT, launch, used_until_return, words
 from cunctator.target.measurement import Call, Ending, Measurement, Request
 from cunctator.target.memory import MemoryWatch

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from cunctator.parameters import Value, text_of
+from cunctator.space.parameters import Value, text_of
 
 RESULT_LINE = re.compile(
     r"^[ \t]*(?:Final[ \t]+)?[Rr]esult[ \t]+(?:[Ff]or|[Oo]f)[ \t]+"

@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from cunctator.errors import CunctatorError
+from cunctator.base.errors import CunctatorError
 from cunctator.target.cgroup import GroupTree, own_folder
 from cunctator.target.channel import (
     Message,

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from cunctator.errors import InvalidKey
-from cunctator.parameters import LISTED, Parameter, Value, text_of
+from cunctator.base.errors import InvalidKey
+from cunctator.space.parameters import LISTED, Parameter, Value, text_of
 
 Key = tuple[str | int, ...]
 RawFormat = str | tuple[str, ...] | Mapping[str, str | tuple[str, ...]]

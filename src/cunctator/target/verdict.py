@@ -16,8 +16,8 @@ import signal as signals
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cunctator.errors import one_line
-from cunctator.records import Status
+from cunctator.base.errors import one_line
+from cunctator.base.records import Status
 from cunctator.target.measurement import Ending, Measurement
 from cunctator.target.protocols import Protocol, Report, Said, number_of
 

@@ -1,0 +1,1 @@
+"""What everybody may import: errors, small records, units, words to the user."""

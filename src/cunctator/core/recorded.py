@@ -1,0 +1,105 @@
+"""The search on recorded runtimes, in one compiled loop: the kernels of `recorded/simulation.py`.
+
+They do what `ask` and `tell` of the scheduler do with one run at a time; the way between them is
+shorter, since the outcome of a run is looked up in a table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.core.compiled import compiled
+from cunctator.core.known import cap_at
+from cunctator.core.pools import choose
+from cunctator.core.recommend import recommended
+from cunctator.core.sentinels import FINISHED
+from cunctator.core.state import State, room_for_result
+from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
+
+GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
+
+ANSWER_GROWTH = 1.01
+"""How much the charged time must grow before the answer is looked at again."""
+
+CONFIGURATIONS_PER_STEP = 32
+"""Of which looking at the answer costs much less than a step; see `note_answer`."""
+
+
+class Totals:
+    """What a simulation has spent."""
+
+    charged: float
+    resumed: float
+    """The same, had runs been resumed rather than restarted."""
+    changes: int
+    """How often the answer has changed."""
+    answer_charged: float
+    answer_step: float
+    """When both are reached, the answer is looked at again."""
+
+
+class Ledger(NamedTuple):
+    """What a simulation has spent, and how its answer changed."""
+
+    totals: Totals
+    changes: NDArray[np.float64]
+    """Rows (charged, step, index): the answer from that moment on."""
+
+
+@compiled
+def note_answer(state: State, ledger: Ledger) -> None:
+    """Look at the answer, and record it if it has changed; there must be room for that.
+
+    Looking at hundreds of configurations costs as much as a step, so it is done again only when
+    the charged time has grown by one part in a hundred and enough steps have been made.
+    """
+    answer = recommended(state)
+    totals, now, used = ledger.totals, state.now, ledger.totals.changes
+    if used == 0 or ledger.changes[used - 1, 2] != answer:
+        ledger.changes[used, 0] = totals.charged
+        ledger.changes[used, 1] = now.step
+        ledger.changes[used, 2] = answer
+        totals.changes = used + 1
+    totals.answer_charged = totals.charged * ANSWER_GROWTH
+    size = state.pools[now.opened - 1].members
+    totals.answer_step = now.step + size // CONFIGURATIONS_PER_STEP
+
+
+@compiled
+def advance(
+    state: State,
+    ledger: Ledger,
+    runtimes: NDArray[np.float64],
+    order: NDArray[np.int64],
+    budget: float,
+    steps: int,
+) -> tuple[int, int]:
+    """Make up to `steps` runs; returns why it stopped and the configuration it was about to run."""
+    totals, now = ledger.totals, state.now
+    for _ in range(steps):
+        if totals.charged >= budget:
+            return SPENT, 0
+        index = choose(state)
+        if index == FINISHED:
+            return PROVED, 0
+        if not room_for_result(state, index) or totals.changes == ledger.changes.shape[0]:
+            return NO_ROOM, index
+        now.step += 1
+        kind = next_kind(state, index)
+        pair, level = begin(state, index, kind)
+        cap = cap_at(state.rules, level)
+        runtime = runtimes[index, order[pair]]
+        solved = runtime <= cap and runtime < state.rules.cutoff
+        seconds = min(runtime, cap)
+        status = SOLVED if solved else CAPPED
+        finish(state, index, pair, level, kind == NEW, now.turn, status, seconds)
+        totals.charged += seconds
+        # A retry could have gone on from the cap of the try before.
+        totals.resumed += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
+        update(state, index, True, kind != NEW)
+        if totals.charged >= totals.answer_charged and now.step >= totals.answer_step:
+            note_answer(state, ledger)
+    return GOING_ON, 0

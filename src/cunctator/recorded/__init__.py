@@ -1,0 +1,1 @@
+"""Recorded runtimes: tables of them, and the search on them."""

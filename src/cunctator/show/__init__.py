@@ -1,0 +1,1 @@
+"""Everything a person sees: words, tables, displays, figures. Nothing here prints."""

@@ -1,0 +1,181 @@
+"""What a person sees of a study: a live line while it runs, tables and the story when it ends."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table as Grid
+from rich.text import Text
+
+from cunctator.base.units import counted, format_duration
+from cunctator.core.statement import (
+    MOST_CUT_OFF,
+    USELESS,
+    counting_note,
+    headline,
+    rounded_up,
+    versus_default,
+)
+from cunctator.show.text import printable
+from cunctator.space.parameters import Value, text_of
+from cunctator.study.journal.journal import Crash
+from cunctator.study.loop import View
+
+WORTH_A_SHARE = 5.0
+"""Seconds charged before a share of them is worth telling."""
+
+PLAIN_EVERY = 10.0
+"""Seconds between lines if nobody watches."""
+
+NO_ANSWER = "No run has been solved, so there is no answer."
+
+
+@contextmanager
+def watched(console: Console) -> Iterator[Callable[[View], None]]:
+    """A live display that the yielded function updates; plain lines if this is no terminal."""
+    if not console.is_terminal:
+        last = [-math.inf]
+
+        def print_line(view: View) -> None:
+            if time.monotonic() - last[0] >= PLAIN_EVERY:
+                last[0] = time.monotonic()
+                line = " | ".join(facts(view.as_data()))
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+        yield print_line
+        return
+    with Live(console=console, transient=True, refresh_per_second=4) as live:
+        yield lambda view: live.update(Group(*(Text(line) for line in facts(view.as_data()))))
+
+
+def facts(data: Mapping[str, Any]) -> Iterator[str]:
+    """What is going on, a line each, from a view's data."""
+    budget, rate = data["budget"], data["runs"] / data["wall"] if data["wall"] else 0.0
+    charged = _of(format_duration(data["charged"]), budget["charged"], format_duration)
+    wall = _of(format_duration(data["wall"]), budget["wall"], format_duration)
+    runs = counted(data["runs"], "run")
+    if budget["runs"] is not None:
+        runs = f"{data['runs']:,} of {counted(int(budget['runs']), 'run')}"
+    yield f"{charged} charged, {wall} on the clock, {runs} ({rate:.3g} a second)"
+    # Nothing has come of any slot yet: a share would be about nothing.
+    busy = f"slots {data['busy']:.0%} busy, " if data["busy"] else ""
+    yield f"{busy}{_own(data)}"
+    if data["incumbent"] is None:
+        yield NO_ANSWER
+        return
+    yield f"answer: {_means(data)}"
+    yield data["certificate"]["headline"]
+
+
+def _own(data: Mapping[str, Any]) -> str:
+    crashes = counted(data["crashed"], "crash", "crashes")
+    if data["charged"] < WORTH_A_SHARE:
+        return crashes
+    share = data["own_seconds"] / data["charged"]
+    return f"{share:.1%} of the charged time for scheduling, {crashes}"
+
+
+def _of(spent: str, most: float | None, words: Callable[[float], str]) -> str:
+    return spent if most is None else f"{spent} of {words(most)}"
+
+
+def _means(data: Mapping[str, Any]) -> str:
+    """The answer, beside the default over the pairs that both have run: other means mislead."""
+    answer, compared = data["incumbent"], data["compared"]
+    words = "the default" if answer["index"] == 0 else f"configuration {answer['index']}"
+    words = f"{words}, {counted(answer['started'], 'run')}"
+    pairs = compared.get("pairs", 0)  # rows of earlier versions do not say
+    if answer["index"] != 0 and pairs:
+        both = f"the {pairs:,} pairs that both have" if pairs > 1 else "the one pair that both have"
+        mine, default = _seconds(compared["answer"]), _seconds(compared["default"])
+        words = f"{words}; over {both} run, {mine} a run, the default {default}"
+        cap = None if compared["exact"] else compared["cap"]
+    else:
+        words, cap = f"{words}, {_seconds(answer.get('mean'))} a run", answer.get("known_cap")
+    return words if cap is None else f"{words}; runs counted up to {format_duration(cap)}"
+
+
+def _seconds(value: float | None) -> str:
+    return "infinity" if value is None else format_duration(value)
+
+
+def comparison(default: Mapping[str, Value], answer: Mapping[str, Value]) -> RenderableType:
+    """Both configurations side by side; what differs stands out."""
+    grid = Grid(title="The answer beside the default")
+    for heading in ("parameter", "default", "answer"):
+        grid.add_column(heading, overflow="fold")
+    for name in [*default, *(name for name in answer if name not in default)]:
+        before, after = (_value(settings, name) for settings in (default, answer))
+        style = "bold" if before != after else "dim"
+        grid.add_row(Text(printable(name)), Text(before), Text(after), style=style)
+    return grid
+
+
+def _value(settings: Mapping[str, Value], name: str) -> str:
+    return printable(text_of(settings[name])) if name in settings else "-"
+
+
+def story(view: View, argv: list[str]) -> RenderableType:
+    """How it ended, in sentences, with the answer as a command line."""
+    data = view.as_data()
+    why = f": {printable(view.problem)}" if view.problem else ""
+    lines = [f"Stopped: {view.stop.value if view.stop else 'not yet'}{why}."]
+    if view.has_answer:
+        lines.append(f"Answer: {_means(data)}.")
+        lines.append(headline(view.certificate, view.asked_delta))
+        if view.answer.configuration:
+            lines.append(versus_default(view.certificate))
+        if note := counting_note(view.certificate):
+            lines.append(note)
+    elif not view.spent.solved:
+        more = "" if view.crashed else " Give it more time, or a longer cutoff."
+        lines.append(NO_ANSWER + more)
+    spent = view.spent
+    lines.append(
+        f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
+        f" {format_duration(spent.wall)}; {_own(data)}."
+    )
+    if argv and view.has_answer:
+        lines.append(f"Command: {printable(shlex.join(argv))}")
+    return Group(*(Text(line) for line in lines))
+
+
+def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The pools of a search without end, from the data of its certificate."""
+    grid = Grid(title="Pools: how far the search has looked")
+    for heading in ("configurations", "gamma", "of time", "certified"):
+        grid.add_column(heading, justify="right")
+    for pool in pools:
+        point = pool["best_point"]
+        certified = "nothing yet"
+        if point is not None and point["epsilon"] < USELESS and point["delta"] < MOST_CUT_OFF:
+            epsilon, delta = (rounded_up(point[name]) for name in ("epsilon", "delta"))
+            certified = f"epsilon {epsilon} at delta {delta}"
+        missed = rounded_up(pool["gamma"]) if pool["gamma"] else "0: it is all"
+        grid.add_row(f"{pool['size']:,}", missed, f"{pool['time_share']:.0%}", certified)
+    grid.caption = (
+        "gamma: the share of all configurations, by the sampling distribution, that may be better"
+        " than the pool's best"
+    )
+    return grid
+
+
+def crash_list(crashes: list[tuple[Crash, list[str]]], total: int) -> RenderableType:
+    """Runs that crashed, each with the command that does it again."""
+    more = ", some of them:" if total > len(crashes) else ":"
+    lines = [counted(total, "run") + " crashed" + more]
+    for crash, argv in crashes:
+        lines.append(
+            f"  configuration {crash.configuration}, pair {crash.pair}:"
+            f" {printable(crash.problem) or 'no message'}"
+        )
+        if argv:
+            lines.append(f"    {printable(shlex.join(argv))}")
+    return Group(*(Text(line) for line in lines))

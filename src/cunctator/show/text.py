@@ -1,0 +1,14 @@
+"""Names and words of others, made fit for a terminal."""
+
+from __future__ import annotations
+
+
+def printable(name: str) -> str:
+    """A name as it is, unless it holds what a terminal would obey rather than show."""
+    return name if name.isprintable() else ascii(name)
+
+
+def shorten(name: str, width: int) -> str:
+    """A name that fits on a progress line."""
+    name = printable(name)
+    return name if len(name) <= width else name[: width - 1] + "…"

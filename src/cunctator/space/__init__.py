@@ -1,0 +1,1 @@
+"""The space of configurations: parameters, conditions, expressions over them."""

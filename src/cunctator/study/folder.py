@@ -1,0 +1,320 @@
+"""Studies in folders: begun, resumed, looked at.
+
+A folder holds `study.db`, a copy of the scenario, and a lock that dies with its holder: one driver
+at a time. The copy is what counts when a study is resumed; its paths are still relative to where
+the scenario was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import math
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from cunctator.base.errors import InvalidSetting, StudyProblem
+from cunctator.base.notices import announced_compilation
+from cunctator.base.records import Outcome, Status, StopReason
+from cunctator.base.units import counted, parse_extension
+from cunctator.core.replay import replay
+from cunctator.core.scheduler import STATUS_CODE, Scheduler
+from cunctator.core.sentinels import ASKED
+from cunctator.scenario import Scenario, load_scenario
+from cunctator.study.fingerprints import note_session
+from cunctator.study.journal.journal import FILE, Journal, create_journal, is_begun, open_journal
+from cunctator.study.journal.repair import add_checksums, repair_journal
+from cunctator.study.loop import Budget, Spent, Study, View, logger
+from cunctator.study.workers import LocalWorkers, Workers
+from cunctator.target.tree import status_fields
+
+COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
+
+BEGUN = 19
+"""The place of a process's start among its `status_fields`."""
+
+MakeWorkers = Callable[[Scenario, Path], Workers]
+
+
+def local_workers(scenario: Scenario, directory: Path) -> Workers:
+    """As many slots on this machine as the scenario says."""
+    return LocalWorkers(scenario, scenario.search.workers, directory / GENERATED)
+
+
+@contextmanager
+def begin_study(
+    scenario: Scenario, directory: Path, make_workers: MakeWorkers = local_workers
+) -> Iterator[Study]:
+    """A new study in a folder that has none; inside the `with`, the folder is ours."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"the folder cannot be made ({error.strerror})"
+        raise StudyProblem(directory, problem, "give another folder") from None
+    with _locked(directory):
+        if is_begun(directory):
+            raise StudyProblem(
+                directory, "there is a study in this folder", "resume it, or give another folder"
+            )
+        facts = {
+            "version": version("cunctator"),
+            "digest": scenario.digest,
+            "folder": str(scenario.path.resolve().parent),
+            "created": str(time.time()),
+        }
+        copy = directory / COPY
+        try:
+            if copy.exists() and copy.read_text(encoding="utf-8") != scenario.text:
+                problem = f"there is another {COPY} in this folder"
+                raise StudyProblem(directory, problem, "give another folder")
+            copy.write_text(scenario.text, encoding="utf-8")
+        except OSError as error:
+            problem = f"nothing can be written there ({error.strerror})"
+            raise StudyProblem(directory, problem, "give another folder") from None
+        journal = create_journal(directory, facts)
+        with _opened(scenario, directory, journal, make_workers) as study:
+            yield study
+
+
+@contextmanager
+def resumed_study(
+    directory: Path,
+    more: float = 0.0,
+    make_workers: MakeWorkers = local_workers,
+    more_runs: int = 0,
+    repair: bool = False,
+) -> Iterator[Study]:
+    """A study that was begun before, as it was; `more` seconds and runs are added to its budget.
+
+    `repair` goes on with what comes before the damage, if its journal is damaged.
+    """
+    if repair and (directory / FILE).is_file():
+        with _locked(directory):
+            repair_journal(directory)
+    journal = open_journal(directory, writing=True)
+    try:
+        with _locked(directory):
+            add_checksums(journal)
+            journal.store.begin_writing()
+            scenario = scenario_of(directory, journal)
+            _check_unspoilt(directory, journal)
+            added = (more, more_runs)
+            with _opened(scenario, directory, journal, make_workers, added) as study:
+                yield study
+    finally:
+        journal.close()
+
+
+def _check_unspoilt(directory: Path, journal: Journal) -> None:
+    """Some studies cannot be gone on with: what they recorded would mislead the rest."""
+    last = journal.last_progress()
+    stop = str(last[1].get("stop")) if last else ""
+    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
+    if stop in (reason.value for reason in spoilt):
+        assert last is not None
+        problem = f"it ended because {stop}: {last[1].get('problem')}"
+        raise StudyProblem(directory, problem, "mend that, then begin a new study")
+
+
+def run(scenario: Scenario | str | os.PathLike[str], directory: str | os.PathLike[str]) -> View:
+    """Make a study of a scenario in a new folder; returns what it found."""
+    loaded = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    with begin_study(loaded, Path(directory)) as study:
+        return study.run()
+
+
+def resume(directory: str | os.PathLike[str], more: str | float = 0.0) -> View:
+    """Go on with a study; `more`, such as "2h", "500runs" or seconds, is added to its budget."""
+    seconds, runs = parse_extension(more, "more") if isinstance(more, str) else (float(more), 0)
+    with resumed_study(Path(directory), seconds, more_runs=runs) as study:
+        return study.run()
+
+
+def scenario_of(directory: Path, journal: Journal) -> Scenario:
+    """The scenario of a study, from its copy."""
+    folder = Path(journal.fact("folder") or directory)
+    scenario = load_scenario(directory / COPY, folder)
+    if scenario.digest != journal.fact("digest"):
+        raise StudyProblem(
+            directory,
+            "its scenario, or the list of its instances, is not what it was when it began",
+            "restore them, or begin a new study in another folder",
+        )
+    return scenario
+
+
+def answer_of(directory: Path) -> int:
+    """The answer of a study, as of its last look."""
+    journal = open_journal(directory, writing=False)
+    try:
+        last = journal.last_progress()
+    finally:
+        journal.close()
+    if last is None:
+        raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
+    incumbent = last[1]["incumbent"]
+    if not isinstance(incumbent, dict):
+        raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
+    return int(incumbent["index"])
+
+
+def compile_kernels() -> None:
+    """Make one run of nothing, so that compilation takes none of a study's time on the clock."""
+    scheduler = Scheduler(2, None)
+    run = scheduler.ask()
+    assert run is not None
+    scheduler.tell(run, Outcome(Status.SOLVED, 0.0))
+    scheduler.certificate()
+    scheduler.standing(scheduler.recommend())
+    scheduler.compared(0, 1)
+
+
+@contextmanager
+def _opened(
+    scenario: Scenario,
+    directory: Path,
+    journal: Journal,
+    make_workers: MakeWorkers,
+    added: tuple[float, int] = (0.0, 0),
+) -> Iterator[Study]:
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
+    with announced_compilation():
+        scheduler = Scheduler(
+            scenario.configurations,
+            scenario.instances.count,
+            profile=search.profile,
+            first_cap=search.first_cap,
+            cutoff=search.cutoff,
+            confidence=search.confidence,
+            fixed=scenario.space.fixed,
+            limit=scenario.space.size,
+            draws=None if is_all else scenario.space.draws,
+        )
+        compile_kernels()
+        events = journal.events()
+        unfinished = replay(scheduler, events)
+    told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
+    last = journal.last_progress()
+    spent = Spent(
+        charged=float(events.seconds[told].sum()),
+        wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
+        runs=int(told.sum()),
+        solved=int(solved.sum()),
+        default_solved=int((solved & (events.configuration == 0)).sum()),
+    )
+    budget = _budget(scenario, journal, *added, spent.runs)
+    with _logging_to(directory / LOG), _held(directory / FILE, directory):
+        note_session(journal, scenario, version("cunctator"))
+        workers = make_workers(scenario, directory)
+        try:
+            yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
+        finally:
+            workers.close()
+            journal.close()
+
+
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """Keep what happens, in words, in a file of the study's folder."""
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    # If the disk is full, the journal says so in one line; a lost line of the log is no matter.
+    handler.handleError = lambda record: None  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def _budget(
+    scenario: Scenario, journal: Journal, more: float, more_runs: int, spent: int
+) -> Budget:
+    """What the scenario allows, and all that was added; `more` is added with the next commit."""
+    table = scenario.budget
+    seconds, runs = journal.extended()
+    if more_runs and table.runs is None:
+        fix = "this study's budget is a time: give one, e.g. --more 2h"
+        raise InvalidSetting("--more", counted(more_runs, "run"), fix)
+    if more:
+        given = f"{more:g}s"
+        if table.charged is None and table.wall is None:
+            fix = "this study's budget is a number of runs: give one, e.g. --more 500runs"
+            raise InvalidSetting("--more", given, fix)
+        if not math.isfinite(more):
+            raise InvalidSetting("--more", more, "expected a finite time")
+        if table.runs is not None and spent >= table.runs + runs:
+            made = counted(table.runs + runs, "run")
+            fix = f"its budget of {made} is spent: give more of those, e.g. 500runs"
+            raise InvalidSetting("--more", given, fix)
+    if more or more_runs:
+        journal.extend(time.time(), more, more_runs)
+    return Budget(
+        charged=math.inf if table.charged is None else table.charged + seconds + more,
+        wall=math.inf if table.wall is None else table.wall + seconds + more,
+        runs=math.inf if table.runs is None else table.runs + runs + more_runs,
+    )
+
+
+def _name_of(process: int) -> str:
+    """Names one process for ever: its number, when it began, and its machine; "" if it is gone."""
+    fields = status_fields(process)
+    return f"{process} {fields[BEGUN].decode()} {platform.node()}" if fields else ""
+
+
+def is_driven(directory: Path) -> bool | None:
+    """Whether somebody works on a study; None if that is, or was, another machine's business."""
+    try:
+        name = (directory / LOCK).read_text(encoding="utf-8")
+        process, _, host = name.split(" ", 2)
+        if host != platform.node():
+            return None
+        return _name_of(int(process)) == name
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold the folder; the lock goes with the process that holds it, however that ends."""
+    with _held(directory / LOCK, directory) as handle:
+        try:
+            os.ftruncate(handle, 0)
+            os.write(handle, _name_of(os.getpid()).encode())
+        except OSError as error:
+            problem = f"nothing can be written there ({error.strerror})"
+            fix = "make room, then try again: nothing recorded is lost"
+            raise StudyProblem(directory, problem, fix) from None
+        try:
+            yield
+        finally:
+            os.ftruncate(handle, 0)
+
+
+@contextmanager
+def _held(path: Path, directory: Path) -> Iterator[int]:
+    """Lock a file; the journal too is locked, since a mere lock file may be deleted."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        problem = f"nothing can be written there ({error.strerror})"
+        raise StudyProblem(directory, problem, "check the folder's permissions") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StudyProblem(
+                directory,
+                "another process is working on this study",
+                "wait for it, or look at it with `cunctator status`",
+            ) from None
+        yield handle
+    finally:
+        os.close(handle)

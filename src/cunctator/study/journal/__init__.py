@@ -1,0 +1,1 @@
+"""What a study remembers, in `study.db`."""

@@ -1,0 +1,472 @@
+"""The study: the one loop that joins the scheduler, the journal and the workers.
+
+Whatever happens is written to the journal before it has consequences: an ask before the run
+begins, an outcome before the next ask. So a study that is killed at any moment can be resumed: its
+events go through a fresh scheduler, and runs that were asked for and have no outcome are made
+again. The scheduler is told results in the order of the journal, whatever the number of slots.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import queue
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+
+from cunctator.base.errors import StudyProblem, one_line
+from cunctator.base.records import Outcome, Run, Status, StopReason
+from cunctator.base.units import counted, finite_or_none, format_duration
+from cunctator.core.certificate import Certificate
+from cunctator.core.pairs import Compared
+from cunctator.core.scheduler import Scheduler, Standing
+from cunctator.core.statement import as_data
+from cunctator.scenario import Scenario
+from cunctator.study.default_check import Doubts, advice, default_check
+from cunctator.study.journal.journal import FILE, Change, Crash, Details, Journal
+from cunctator.study.progress import ProgressRows
+from cunctator.study.workers import Execution, Report, Workers
+from cunctator.target.answers import Answers, Given
+
+logger = logging.getLogger("cunctator.study.loop")
+logger.setLevel(logging.INFO)
+logger.propagate = False  # it is for the study's folder; see `study_folder.py`
+
+GLANCE = 0.25
+"""Seconds between looks at the clock, at Ctrl-C and at the display."""
+
+PROGRESS_EVERY = 1.0
+"""Seconds between looks at whether there is something to write down for people."""
+
+CERTIFICATE_GROWTH = 1.02
+"""How much the charged time must grow before the certificate is compared with its target again."""
+
+WARNINGS_KEPT = 5
+"""What is odd about runs tends to be odd about all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a study may spend; infinite if there is no limit."""
+
+    charged: float = math.inf
+    wall: float = math.inf
+    runs: float = math.inf
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a study has spent so far, and what for, earlier sessions included."""
+
+    charged: float = 0.0
+    wall: float = 0.0
+    runs: int = 0
+    solved: int = 0
+    """Runs that were."""
+    default_solved: int = 0
+    """The default's among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What people want to see of a study at one moment."""
+
+    stop: StopReason | None
+    problem: str
+    """What to say about the stop, if there is more to say."""
+    spent: Spent
+    budget: Budget
+    in_flight: int
+    crashed: int
+    answer: Standing
+    default: Standing
+    compared: Compared
+    """Answer and default over the pairs that both have run, up to a cap that both are known to."""
+    configuration: dict[str, object]
+    certificate: Certificate
+    asked_delta: float | None
+    """The delta that the certificate is to have, if the study ends by that."""
+    own_seconds: float
+    """CPU time of this process since it began the study, target runs not included."""
+    busy: float
+    """Share of the time that slots have been busy, since this process began the study."""
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is anything to recommend: not if the target prevented a result.
+
+        Nor if nothing was solved: then whoever was run least looks best.
+        """
+        broken = (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION)
+        return self.spent.solved > 0 and self.stop not in broken
+
+    def as_data(self) -> dict[str, object]:
+        """Plain data, for the journal and for JSON."""
+        return {
+            "stop": self.stop.value if self.stop else None,
+            "problem": self.problem,
+            "charged": self.spent.charged,
+            "wall": self.spent.wall,
+            "runs": self.spent.runs,
+            "solved": self.spent.solved,
+            "budget": {name: finite_or_none(most) for name, most in asdict(self.budget).items()},
+            "in_flight": self.in_flight,
+            "crashed": self.crashed,
+            "incumbent": {
+                "index": self.answer.configuration,
+                "configuration": self.configuration,
+                "started": self.answer.started,
+                "mean": finite_or_none(self.answer.mean),
+                "known_cap": None if self.answer.exact else self.answer.known_cap,
+            }
+            if self.has_answer
+            else None,
+            "default": {"started": self.default.started, "mean": finite_or_none(self.default.mean)},
+            "compared": {
+                "pairs": self.compared.pairs,
+                "cap": finite_or_none(self.compared.cap),
+                "answer": finite_or_none(self.compared.one),
+                "default": finite_or_none(self.compared.other),
+                "exact": self.answer.exact and self.default.exact,
+            }
+            if self.has_answer
+            else None,
+            "certificate": as_data(self.certificate, self.asked_delta) if self.has_answer else None,
+            "own_seconds": self.own_seconds,
+            "busy": self.busy,
+        }
+
+
+class Study:
+    """A study in progress. `run` it; `interrupt` may come from a signal handler."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        scheduler: Scheduler,
+        journal: Journal,
+        workers: Workers,
+        budget: Budget,
+        spent: Spent,
+        unfinished: Iterable[Run] = (),
+    ) -> None:
+        self.scenario = scenario
+        self.scheduler = scheduler
+        self.stop: StopReason | None = None
+        self.problem = ""
+        self.warnings: list[str] = []
+        self.more_warnings = 0
+        self._journal = journal
+        self._workers = workers
+        self.budget = budget
+        self._spent = spent
+        self._unfinished = list(unfinished)
+        self._default = default_check(scenario)
+        self._last_crash = Details(0.0, 0.0, "", problem="as before")
+        self._flying: dict[int, Run] = {}
+        self._done: queue.SimpleQueue[tuple[Run, Future[Report]] | None] = queue.SimpleQueue()
+        self._answers = Answers(journal.answers())
+        self._progress = ProgressRows(journal)
+        self._begun = time.monotonic()
+        self._wall_before = spent.wall
+        # Of all sessions, like what is charged: the share of one in the other is shown.
+        earlier = journal.last_progress()
+        own = earlier[1]["own_seconds"] if earlier else 0.0
+        assert isinstance(own, int | float)
+        self._own_before = time.process_time() - own
+        self._progress_at = 0.0
+        self._certify_at = 0.0
+        self._file = journal.directory / FILE
+        self._file_number = self._file.stat().st_ino
+
+    def interrupt(self) -> None:
+        """Stop asking, call off what runs, keep everything."""
+        self.stop = self.stop or StopReason.INTERRUPTED
+        self._done.put(None)
+
+    def run(self, progress: Callable[[View], None] | None = None) -> View:
+        """Go on until it stops; `progress` is called now and then."""
+        spent = self._spent
+        logger.info("begun after %d runs, %.6g s charged", spent.runs, spent.charged)
+        try:
+            self._check_budget()
+            self._check_default()
+            if self.stop is None:
+                self._submit(self._unfinished)
+            while self.stop is None:
+                self._ask()
+                if not self._flying:
+                    self.stop = self.scheduler.stop
+                    break
+                self._show(progress)  # while they run, and no slot waits for it
+                self._take()
+                self._look()
+        finally:
+            self._workers.stop()
+        self._take_what_is_left()
+        view = self.view()
+        self._keep(view)
+        reason = view.stop.value if view.stop else ""
+        logger.info(
+            "stopped after %d runs, %.6g s charged: %s %s",
+            spent.runs,
+            spent.charged,
+            reason,
+            self.problem,
+        )
+        return view
+
+    def view(self) -> View:
+        """What there is to see at this moment."""
+        certificate = self.scheduler.certificate()
+        answer = certificate.incumbent
+        standing = self.scheduler.standing
+        testers = self.scheduler.state.testers
+        return View(
+            stop=self.stop,
+            problem=self.problem,
+            spent=replace(self._spent),
+            budget=self.budget,
+            in_flight=len(self._flying),
+            crashed=int(testers["crashed"].sum()),
+            answer=standing(answer),
+            default=standing(0),
+            compared=self.scheduler.compared(answer, 0),
+            configuration=dict(self.scenario.space.configuration(answer)),
+            certificate=certificate,
+            asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
+            own_seconds=time.process_time() - self._own_before,
+            busy=self._workers.busy_seconds / self._workers.slots / self._elapsed,
+        )
+
+    @property
+    def _elapsed(self) -> float:
+        return max(time.monotonic() - self._begun, 1e-9)
+
+    @property
+    def trajectory(self) -> list[Change]:
+        """How the answer changed, earlier sessions included."""
+        return self._progress.trajectory
+
+    def execution(self, run: Run) -> Execution:
+        """A run, with all that a slot must know."""
+        instance, seed = self.scenario.instances.pair(run.pair)
+        configuration = self.scenario.space.configuration(run.configuration)
+        return Execution(run.number, configuration, instance, seed, run.cap)
+
+    def crashes(self, most: int) -> list[tuple[Crash, list[str]]]:
+        """Crashed runs, the default's first, each with the command line that does it again."""
+        found = []
+        for crash in self._journal.crashes(most):
+            run = Run(crash.number, crash.configuration, crash.pair, crash.cap, 0.0)
+            found.append((crash, self._workers.argv(self.execution(run))))
+        return found
+
+    def _ask(self) -> None:
+        """Fill the free slots; the asks are on disk before anything begins.
+
+        So are the outcomes that were taken before, by the same commit: slots are waiting for it.
+        """
+        runs: list[Run] = []
+        while len(self._flying) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
+            run = self.scheduler.ask()
+            if run is None:
+                break
+            self._journal.add_ask(run, time.time())
+            runs.append(run)
+        self._journal.commit()
+        self._submit(runs)
+
+    def _may_ask(self, waiting: int) -> bool:
+        pending = len(self._flying) + waiting
+        return self.stop is None and self._spent.runs + pending < self.budget.runs
+
+    def _submit(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            self._flying[run.number] = run
+            future = self._workers.submit(self.execution(run))
+            future.add_done_callback(partial(self._note, run))
+
+    def _note(self, run: Run, future: Future[Report]) -> None:
+        """Called from a slot's thread."""
+        self._done.put((run, future))
+
+    def _take(self) -> None:
+        """Wait for a result, or for the next look at the clock; take all that have come.
+
+        They count once `_ask` has committed them, or whoever ends the study.
+        """
+        timeout = GLANCE
+        while True:
+            try:
+                item = self._done.get(timeout=timeout) if timeout else self._done.get_nowait()
+            except queue.Empty:
+                break
+            if item is not None:
+                run, future = item
+                self._take_report(run, future.result())
+            timeout = 0.0
+
+    def _take_what_is_left(self) -> None:
+        """Keep the results that came in before, and while everything was called off."""
+        self._journal.commit()
+        while self._flying:
+            item = self._done.get()
+            if item is not None:
+                run, future = item
+                if future.cancelled():
+                    del self._flying[run.number]
+                else:
+                    self._take_report(run, future.result())
+                    self._journal.commit()
+
+    def _take_report(self, run: Run, report: Report) -> None:
+        del self._flying[run.number]
+        if report.status is None:
+            return  # called off: it was asked for, and will be made again
+        if report.abort:
+            self._stop(StopReason.ABORTED, report.details.problem)
+            return  # no fault of the configuration: made again when the cause is mended
+        details = _with_output(report)
+        self._journal.add_outcome(run, time.time(), report.status, report.seconds, details)
+        self.scheduler.tell(run, Outcome(report.status, report.seconds))
+        self._spent.charged += report.seconds
+        self._spent.runs += 1
+        if report.status is Status.SOLVED:
+            self._spent.solved += 1
+            self._spent.default_solved += run.configuration == 0
+        self._note_answer()
+        if report.warning and report.warning not in self.warnings:
+            if len(self.warnings) < WARNINGS_KEPT:
+                self.warnings.append(report.warning)
+            else:
+                self.more_warnings += 1
+            logger.info("warning: %s", report.warning)
+        if report.status is Status.SOLVED and details.answer:
+            self._check_answer(run, details.answer)
+        if report.status is Status.CRASHED:
+            logger.info(
+                "run %d of configuration %d on pair %d crashed: %s",
+                run.number,
+                run.configuration,
+                run.pair,
+                details.problem,
+            )
+            self._last_crash = details
+
+    def _check_answer(self, run: Run, answer: str) -> None:
+        execution = self.execution(run)
+        given = Given(answer, tuple(self._workers.argv(execution)))
+        if self._answers.is_new(execution.instance):
+            self._journal.add_answer(execution.instance, given)
+        contradiction = self._answers.tell(execution.instance, given)
+        if contradiction is not None:
+            self._stop(StopReason.CONTRADICTION, str(contradiction))
+            # With the outcome, or not at all: nobody may go on as if nothing had been found.
+            self._progress.keep(self.view().as_data())
+
+    def _check_default(self) -> None:
+        """Try the default for its own sake if there is reason to: see `default_check.py`."""
+        crashed, spent = self.scheduler.state.testers["crashed"], self._spent
+        if self.stop is not None or spent.default_solved:
+            return
+        doubts = Doubts(spent.runs, spent.solved, int(crashed.sum()), int(crashed[0]))
+        if not doubts.are_serious:
+            return
+        while runs := self._default.due(spent.charged):
+            reports = self._tried([self.execution(run) for run in runs])
+            for report in reports:
+                if report.abort:
+                    self._stop(StopReason.ABORTED, report.details.problem)
+                elif report.status is Status.CRASHED:
+                    self._last_crash = _with_output(report)
+            if self.stop is not None:
+                return
+            statuses = [report.status for report in reports]
+            pairs = [run.pair for run in runs]
+            self._default.take(dict(zip(pairs, statuses, strict=True)))
+        ending = doubts.ending(self._default)
+        if ending is not None:
+            why = [self._last_crash.problem, advice(self.scenario, self._last_crash)]
+            self._stop(ending[0], f"{ending[1]}: {'; '.join(filter(None, why))}")
+
+    def _tried(self, executions: list[Execution]) -> list[Report]:
+        """Runs apart from the search; none if the study is to stop meanwhile."""
+        self._journal.commit()
+        futures = [self._workers.submit(execution) for execution in executions]
+        while wait(futures, timeout=GLANCE).not_done:
+            self._spent.wall = self._wall_before + self._elapsed
+            self._check_budget()
+            if self.stop is not None:
+                return []
+        return [future.result() for future in futures]
+
+    def _stop(self, reason: StopReason, problem: str = "") -> None:
+        if self.stop is None:
+            self.stop, self.problem = reason, problem
+
+    def _check_budget(self) -> None:
+        spent, budget = self._spent, self.budget
+        if spent.charged >= budget.charged:
+            self._stop(StopReason.BUDGET, f"{format_duration(budget.charged)} charged")
+        elif spent.wall >= budget.wall:
+            self._stop(StopReason.BUDGET, f"{format_duration(budget.wall)} on the clock")
+        elif spent.runs >= budget.runs:
+            self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
+
+    def _look(self) -> None:
+        """At the clock, the budget and the certificate."""
+        self._spent.wall = self._wall_before + self._elapsed
+        self._check_budget()
+        self._check_default()
+        target = self.scenario.search.stop_at
+        if target is not None and self._spent.charged >= self._certify_at:
+            self._certify_at = self._spent.charged * CERTIFICATE_GROWTH
+            certificate = self.scheduler.certificate()
+            if certificate.epsilon_at(target.delta, target.gamma) <= target.epsilon:
+                self._stop(StopReason.CERTIFIED)
+
+    def _show(self, progress: Callable[[View], None] | None) -> None:
+        """What there is to see, now and then."""
+        now = time.monotonic()
+        if now >= self._progress_at:
+            self._progress_at = now + PROGRESS_EVERY
+            self._check_file()
+            view = self.view()
+            self._keep(view)
+            if progress is not None:
+                with suppress(OSError):  # nobody reads it any more, which is no reason to end
+                    progress(view)
+
+    def _keep(self, view: View) -> None:
+        """Write down what people see."""
+        self._note_answer(now=True)
+        self._progress.keep(view.as_data())
+        self._journal.commit()
+
+    def _note_answer(self, now: bool = False) -> None:
+        if self._spent.solved:
+            self._progress.note_answer(self.scheduler, self._spent.charged, self._spent.runs, now)
+
+    def _check_file(self) -> None:
+        """A file that was deleted takes rows as before, and they are lost."""
+        try:
+            is_there = self._file.stat().st_ino == self._file_number
+        except OSError:
+            is_there = False
+        if not is_there:
+            problem = "the study's journal has vanished"
+            raise StudyProblem(self._file, problem, "restore the folder, then resume")
+
+
+def _with_output(report: Report) -> Details:
+    """What is kept of a run, with what it printed if it crashed."""
+    details = report.details
+    if not report.output:
+        return details
+    said = " / ".join(report.output.strip().splitlines())
+    return replace(details, problem=one_line(f"{details.problem}; it printed: {said}"))

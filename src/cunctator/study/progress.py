@@ -1,0 +1,61 @@
+"""What a study writes down for people: how far it is, and how its answer changed.
+
+Neither is needed to go on with it, except for the time on the clock.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from cunctator.core.recorded import ANSWER_GROWTH, CONFIGURATIONS_PER_STEP
+from cunctator.core.scheduler import Scheduler
+from cunctator.study.journal.journal import Change, Journal
+
+CLOCKS = {"wall", "own_seconds", "busy"}
+"""What changes of a study while nothing happens."""
+
+CLOCKS_EVERY = 5.0
+"""Seconds between writing down how late it is."""
+
+
+class ProgressRows:
+    """The journal's `progress` and `incumbents`, as the study goes on."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.trajectory = journal.changes()
+        """How the answer changed, earlier sessions included."""
+        self._next_charged = 0.0
+        self._next_runs = 0
+        self._last: dict[str, object] = {}
+        self._last_at = -math.inf
+
+    def keep(self, data: dict[str, object]) -> None:
+        """Write what people see, unless nothing has happened; it counts after a commit.
+
+        If time has passed and nothing else, the last row is replaced now and then: a study that
+        waits for long runs does not grow by that.
+        """
+        without_clocks = {name: value for name, value in data.items() if name not in CLOCKS}
+        is_same = without_clocks == self._last
+        if is_same and time.monotonic() < self._last_at + CLOCKS_EVERY:
+            return
+        self._journal.add_progress(time.time(), data, instead=is_same)
+        self._last, self._last_at = without_clocks, time.monotonic()
+
+    def note_answer(self, scheduler: Scheduler, charged: float, runs: int, now: bool) -> None:
+        """Write down the answer if it has changed, unless it is too early to look and not `now`.
+
+        Looking at many configurations costs as much as a choice, so it is done as often as in
+        a simulation: when 1% more has been charged and enough runs have been made.
+        """
+        if not now and (charged < self._next_charged or runs < self._next_runs):
+            return
+        self._next_charged = charged * ANSWER_GROWTH
+        self._next_runs = runs + scheduler.state.testers.size // CONFIGURATIONS_PER_STEP
+        answer = scheduler.recommend()
+        if not self.trajectory or self.trajectory[-1].configuration != answer:
+            change = Change(charged, runs, answer)
+            self.trajectory.append(change)
+            self._journal.add_change(time.time(), change)

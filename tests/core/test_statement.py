@@ -1,0 +1,65 @@
+"""Certificates in words: nothing beyond what they say."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from cunctator.core.certificate import Certificate, Point
+from cunctator.core.statement import as_data, counting_note, headline, versus_default
+
+CERTIFICATE = Certificate(
+    confidence=0.95,
+    incumbent=1,
+    points=(Point(0.1, 0.2, 4.0),),
+    optimal=False,
+    versus_default=(1.0, 2.0),
+)
+
+
+def changed(**changes):
+    return dataclasses.replace(CERTIFICATE, **changes)
+
+
+def test_of_all_configurations():
+    said = headline(CERTIFICATE)
+    assert "no other configuration is more than 20% faster on average" in said
+    assert "when at most 10% of this one's runs are cut off at 4 s" in said
+
+
+def test_of_those_looked_at():
+    said = headline(changed(looked_at=2, gamma=0.995))
+    assert "no other of the 2 configurations looked at is more than 20% faster" in said
+    assert "of all" not in said, "one draw says nothing of the rest"
+    said = headline(changed(looked_at=100, gamma=0.0521))
+    assert "no other of the 100 configurations looked at is more" in said
+    assert "nor are more than 5.3% of all, by the sampling distribution" in said
+    assert "nothing to compare" in headline(changed(looked_at=1, gamma=1.0))
+    assert as_data(changed(looked_at=2, gamma=0.995))["looked_at"] == 2
+
+
+def test_of_pools():
+    said = headline(changed(gamma=0.0521))
+    assert "less than 5.3% of all configurations, by the sampling distribution, are more" in said
+    assert "nothing can be certified" in headline(changed(gamma=0.6))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ((1.2351, 1.2359), "It is between 1.23 and 1.24 times as fast"),
+        ((2.0, 2.0), "It is 2 times as fast"),
+        ((0.9994, 0.9999), "It is between 0.999 and 1 times as fast"),
+        ((1.239, 5.0), "It is at least 1.23 and at most 5 times as fast"),
+    ],
+)
+def test_ratios_are_never_rounded_beyond_their_bounds(bounds, words):
+    assert words in versus_default(changed(versus_default=bounds))
+
+
+def test_what_runs_count_as():
+    assert counting_note(CERTIFICATE) == ""
+    said = counting_note(changed(floor=0.1, cutoff=5.0))
+    assert "runs shorter than 100 ms count as 100 ms" in said
+    assert "runs that reach the cutoff of 5 s or crash count as 5 s" in said

@@ -1,0 +1,186 @@
+"""The answer against the default: answers that contradict, runs that cannot be made, Ctrl-C."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import shlex
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from rich.console import Console
+
+from cunctator.base.errors import InvalidSetting
+from cunctator.base.records import Status
+from cunctator.scenario import load_scenario
+from cunctator.show.validation import validation_table
+from cunctator.study import validate as validation
+from cunctator.target.answers import ContradictingAnswers
+from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
+
+TESTS = "runs = 1\n[test_instances]\nnames = ['d', 'e', 'f']\n"
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO + TESTS)
+    return load_scenario(path)
+
+
+@pytest.fixture
+def validate(scenario, tmp_path, monkeypatch):
+    """Compare configuration 3 with the default; runs are what `report` makes of them."""
+
+    def validate(report, progress=None, workers=None):
+        workers = workers or RecordedWorkers(2, report)
+        monkeypatch.setattr(validation, "LocalWorkers", lambda *_: workers)
+        try:
+            return validation.validate(scenario, 3, tmp_path, 20, progress=progress)
+        finally:
+            assert workers.is_closed
+            validate.runs = len(workers.executions)
+
+    return validate
+
+
+def answering(answer):
+    def report(execution):
+        good = report_of(execution)
+        details = dataclasses.replace(good.details, answer=answer(execution))
+        return dataclasses.replace(good, details=details)
+
+    return report
+
+
+def test_both_run_the_same_pairs(validate, scenario):
+    seen = []
+    found = validate(report_of, lambda *numbers: seen.append(numbers))
+    assert seen == [(done, 40) for done in range(1, 41)]
+    assert found.default.size == found.answer.size == len(found.pairs) == 20
+    assert found.pairs == tuple(scenario.test_instances.even_pair(k) for k in range(20))
+    assert not found.interrupted and found.as_data()["interrupted"] is False
+
+
+def test_agreeing_answers(validate):
+    found = validate(answering(lambda execution: execution.instance))
+    assert found.default.size == 20
+
+
+def test_contradicting_answers_show_both_command_lines(validate, scenario):
+    other = scenario.space.configuration(3)["speed"]
+    with pytest.raises(ContradictingAnswers) as caught:
+        validate(answering(lambda run: "SAT" if run.configuration["speed"] == other else "UNSAT"))
+    assert validate.runs < 40, "it ends at once"
+    for speed in (1.0, other):
+        assert f"solver {shlex.quote(str(speed))} " in str(caught.value)
+    assert "UNSAT was the answer of" in str(caught.value)
+
+
+def cut_off(scenario, is_default, is_answer):
+    """Runs on `d` are cut off, of the default, of the answer, or of both."""
+
+    def report(execution):
+        good = report_of(dataclasses.replace(execution, cap=1000.0))
+        mine = execution.configuration == scenario.space.default
+        if execution.instance == "d" and (is_default if mine else is_answer):
+            return dataclasses.replace(good, status=Status.CAPPED, seconds=execution.cap)
+        return good
+
+    return report
+
+
+def text_of(found):
+    console = Console(width=200, file=io.StringIO())
+    console.print(validation_table(found))
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("who", "bound", "words"),
+    [
+        ((False, False), None, "Speed-up 0."),
+        ((True, False), "at least", "Speed-up at least"),
+        ((False, True), "at most", "Speed-up at most"),
+        ((True, True), "no bound", "in neither direction"),
+    ],
+)
+def test_a_speed_up_of_runs_that_were_cut_off_is_a_bound(validate, scenario, who, bound, words):
+    found = validate(cut_off(scenario, *who))
+    data, text = found.as_data(), text_of(found)
+    assert data["bound"] == bound and words in text
+    assert (data["interval"][0] > 0) == (bound in (None, "at least"))
+    assert (data["interval"][1] is not None) == (bound in (None, "at most"))
+    rows = [line for line in text.splitlines() if "default  " in line or "configuration 3" in line]
+    for row, capped in zip(rows[:2], who, strict=True):
+        assert ("at least" in row) == capped, row
+
+
+def test_the_answer_of_a_run_that_was_cut_off_does_not_count(validate):
+    def report(execution):
+        good = answering(lambda run: str(run.configuration["speed"]))(execution)
+        return dataclasses.replace(good, status=Status.CAPPED)
+
+    assert validate(report).capped == (20, 20)
+
+
+def test_it_ends_at_the_first_run_that_cannot_be_made(validate):
+    def report(execution):
+        good = report_of(execution)
+        details = dataclasses.replace(good.details, problem="it has vanished")
+        return dataclasses.replace(good, details=details, abort=execution.number == 3)
+
+    with pytest.raises(InvalidSetting, match="it has vanished"):
+        validate(report)
+    assert validate.runs < 20
+
+
+@pytest.mark.parametrize(("after", "pairs"), [(1, None), (3, None), (4, 2), (31, 15)])
+def test_an_interrupt_leaves_the_pairs_that_are_complete(validate, after, pairs):
+    def press(done, _):
+        if done == after:
+            raise KeyboardInterrupt
+
+    if pairs is None:
+        with pytest.raises(KeyboardInterrupt):
+            validate(report_of, press)
+        return
+    found = validate(report_of, press)
+    whole = validate(report_of)
+    assert found.interrupted and found.as_data()["interrupted"] is True
+    assert found.pairs == whole.pairs[:pairs]
+    assert found.default.tolist() == whole.default[:pairs].tolist()
+    assert found.answer.tolist() == whole.answer[:pairs].tolist()
+
+
+class SlowWorkers(RecordedWorkers):
+    """The first run takes as long as all the others together."""
+
+    def __init__(self, threads):
+        super().__init__(2)
+        self.threads = threads
+        self.others_are_done = threading.Event()
+
+    def submit(self, execution):
+        self.executions.append(execution)
+        return self.threads.submit(self._run, execution)
+
+    def _run(self, execution):
+        if execution.number == 0:
+            assert self.others_are_done.wait(10)
+        return report_of(execution)
+
+
+def test_no_run_waits_for_the_slowest_and_all_find_their_place(validate):
+    with ThreadPoolExecutor(2) as threads:
+        workers = SlowWorkers(threads)
+
+        def progress(done, total):
+            if done == total - 1:
+                workers.others_are_done.set()
+
+        found = validate(None, progress, workers)
+    whole = validate(report_of)
+    assert found.default.tolist() == whole.default.tolist()
+    assert found.answer.tolist() == whole.answer.tolist()
