@@ -23,11 +23,9 @@ from pathlib import Path
 import numpy as np
 
 import cunctator
-from cunctator import load_table
-from cunctator.base.records import Outcome, Run, Status
-from cunctator.core.scheduler import Scheduler
-from cunctator.recorded.simulation import Simulation
-from cunctator.recorded.table import Table
+
+# Public names only: where they are at home differs between versions.
+from cunctator import Outcome, Run, Scheduler, Simulation, Status, Table, load_table
 
 PROFILES = ("tight", "proved", "paper")
 SEEDS = (0, 1, 2)

@@ -18,10 +18,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
-from cunctator.recorded.simulation import Simulation
-from cunctator.study.folder import compile_kernels
+from cunctator import Simulation
 from lognormal import FIRST_CAP, lognormal_table
 
 CASES = {972: (20_118, 600_000), 100_000: (500, 1_000_000)}
@@ -29,10 +30,14 @@ CASES = {972: (20_118, 600_000), 100_000: (500, 1_000_000)}
 PROFILES = ("tight", "proved", "paper")
 ROUNDS = 5
 
+HOMES = ("cunctator.study_folder", "cunctator.study.folder")
+"""Where `compile_kernels` is at home, in earlier versions and now."""
+
 
 def compile_all() -> None:
     """What `cunctator run` compiles, and then what `cunctator simulate` needs besides."""
-    compile_kernels()
+    home = next(name for name in HOMES if find_spec(name) is not None)
+    import_module(home).compile_kernels()
     begun = resource.getrusage(resource.RUSAGE_SELF)
     print(begun.ru_utime + begun.ru_stime, flush=True)
     Simulation(lognormal_table(2, 10)).run()

@@ -40,7 +40,7 @@ def promotion(state):
 
 
 def brute_force_promoted(state, promoted):
-    """Whom `halving.py` promotes and to where, by a scan; `promoted` was the last one."""
+    """Whom `promotion.py` promotes and to where, by a scan; `promoted` was the last one."""
     rungs = state.rungs
 
     def can_run(index):

@@ -13,6 +13,7 @@ import pytest
 from cunctator.base.errors import CunctatorError
 from cunctator.formats.imported import ImportedSpace
 from cunctator.scenario import Scenario
+from cunctator.scenario.models import Document
 from cunctator.space.parameters import Parameter, Value
 from cunctator.space.space import Space
 
@@ -68,6 +69,9 @@ def same(loaded: Scenario, space: ImportedSpace, initial: tuple[Any, ...] = ()) 
     """Assert that a scenario has this space, down to what is drawn from it."""
     assert [_plain(p) for p in loaded.space.parameters] == [_plain(p) for p in space.parameters]
     assert loaded.space.forbidden == space.forbidden
+    tables = Document.model_validate(tomllib.loads(loaded.text)).parameters
+    formats = {name: table.format for name, table in tables.items() if table.format is not None}
+    assert formats == space.formats
     expected = Space(space.parameters, loaded.search.seed, space.forbidden, initial)
     assert loaded.space.default == expected.default
     seen: list[dict[str, Value]] = []

@@ -288,7 +288,6 @@ def test_real_parameter_files(data_folder: Path, tmp_path: Path) -> None:
         text = completed(out.read_text(encoding="utf-8"), has_wrapper=not imported.formats)
         loaded = load_scenario(write(out, text))
         same(loaded, imported)
-        assert loaded.formats == imported.formats
 
 
 def test_real_scenarios_of_smac(data_folder: Path, tmp_path: Path) -> None:
@@ -326,7 +325,6 @@ def test_real_scenarios_of_irace(data_folder: Path, tmp_path: Path) -> None:
         imported = import_file(folder / scenario.name)
         assert isinstance(imported, ImportedScenario)
         same(loaded, imported.space)
-        assert loaded.formats == imported.space.formats
         assert loaded.budget.runs in (5000, 10000)
 
 

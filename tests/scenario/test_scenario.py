@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from cunctator.base.errors import InvalidKey, InvalidScenario
 from cunctator.scenario import load_scenario, template_text
-from cunctator.target.command import Command
 
 BASE = """\
 [target]
@@ -138,7 +137,7 @@ def test_the_template_is_a_scenario(tmp_path, monkeypatch):
     place.write_text(template_text())
     scenario = load_scenario(place)
     instance = str(tmp_path / "cnf" / "one.cnf")
-    argv = Command.from_scenario(scenario).argv(scenario.space.default, instance, 7, 0.01)
+    argv = scenario.command.argv(scenario.space.default, instance, 7, 0.01)
     assert argv == [
         "minisat", "-verb=0", "-rnd-seed=7", "-var-decay=0.95", "-ccmin-mode=2",
         "-phase-saving=2", "-rnd-freq=0.0", "-luby", "-rfirst=100", "-rinc=2.0", "-elim",
@@ -342,7 +341,7 @@ def test_values_reach_the_target_exactly(write):
     scenario = load_scenario(
         write(('["luby", "geometric"]', text), ('"luby"', '"a b"'), ('"geometric"', "'$HOME'"))
     )
-    command = Command.from_scenario(scenario)
+    command = scenario.command
     wanted = ["a b", "$HOME", '"q"', "it's", "two\nlines", "{seed}", "\\"]
     for value in wanted:
         argv = command.argv({"restarts": value}, "i", 1, 1.0)

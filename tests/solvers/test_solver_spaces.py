@@ -22,7 +22,6 @@ from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.space.parameters import LISTED, Parameter, text_of
 from cunctator.spaces import scenario_text, solver_names, solver_text
-from cunctator.target.command import Command
 from cunctator.target.measurement import Ending, Measurement
 from tests.solvers.installed import KNAPSACK, LOGICAL, SOLVERS, load, need, run
 
@@ -45,7 +44,7 @@ def test_an_unknown_solver_is_told_with_the_known_ones(ask: Callable[[str], str]
 @pytest.mark.parametrize("name", SOLVERS)
 def test_the_space_is_of_the_right_size_and_can_be_drawn_from(name: str, tmp_path: Path) -> None:
     scenario = load(name, tmp_path)
-    command = Command.from_scenario(scenario)
+    command = scenario.command
     assert 10 <= len(scenario.space.parameters) <= 40
     assert command.takes_seed
     assert scenario.target.answer is not None
@@ -188,7 +187,7 @@ def test_defaults_of_clasp_are_its_configuration_for_formulas(tmp_path: Path) ->
     need("clasp")
     own, _ = options_in_python(CLASP)
     scenario = load("clasp", tmp_path)
-    argv = Command.from_scenario(scenario).argv(scenario.space.default, "INSTANCE", 1, 1.0)
+    argv = scenario.command.argv(scenario.space.default, "INSTANCE", 1, 1.0)
     options = [word for word in argv if word.startswith("--") and "seed" not in word][1:]
     assert len(options) > 20
     for option in options:
@@ -281,7 +280,7 @@ def outcomes(name: str, lines: list[list[str]]) -> Iterator[tuple[int, str]]:
 def test_every_configuration_gives_the_right_answer(name: str, tmp_path: Path) -> None:
     need(name)
     scenario = load(name, tmp_path)
-    command = Command.from_scenario(scenario)
+    command = scenario.command
     right = instances_of(name, tmp_path)
     calls = list(itertools.product(range(SAMPLES + 1), right))
     lines = [

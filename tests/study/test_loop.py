@@ -162,7 +162,8 @@ def test_killed_at_any_moment_it_goes_on_as_if_nothing_had_been(tmp_path, kills)
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
     words = [sys.executable, str(script), str(tmp_path / "study"), str(scenario.path)]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     random = np.random.default_rng(kills)
     seen = 0
     for _ in range(kills):

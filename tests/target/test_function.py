@@ -16,6 +16,7 @@ from cunctator.target.supervisor import Supervisor
 from tests.target.hostility import MARK, marked
 
 CPUS = os.cpu_count() or 1
+FUNCTIONS = "tests.target.hostile.functions"
 
 
 @pytest.fixture(scope="module", params=["cgroup", "processes"])
@@ -26,7 +27,7 @@ def supervisor(request):
 
 
 def call(name: str, cap: float = 10.0, mark: str = "", **configuration: object) -> Request:
-    function = name if ":" in name else f"hostile.functions:{name}"
+    function = name if ":" in name else f"{FUNCTIONS}:{name}"
     target = Call(function, configuration, "some instance", 42, cap)
     return Request(target, cap=cap, wall_cap=30.0, environment={MARK: mark})
 
@@ -89,21 +90,21 @@ def test_cpu_time_is_that_of_the_call(supervisor):
 
 def test_import_is_not_charged():
     with Supervisor() as supervisor:
-        measurement = supervisor.run(call("hostile.slow_import:nothing"))
+        measurement = supervisor.run(call("tests.target.hostile.slow_import:nothing"))
         assert measurement.exit_code == 0 and measurement.cpu < 0.1
 
 
 def test_an_import_that_hangs_is_given_up(monkeypatch):
     monkeypatch.setattr("cunctator.target.function.LONGEST_IMPORT", 0.3)
     with pytest.raises(InvalidFunction, match="it took more than"):
-        load_in_time("hostile.endless_import:nothing")
+        load_in_time("tests.target.hostile.endless_import:nothing")
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_threads_of_a_module_do_not_delay_the_end():
     with Supervisor() as supervisor:
-        assert supervisor.run(call("hostile.threaded_import:nothing")).exit_code == 0
+        assert supervisor.run(call("tests.target.hostile.threaded_import:nothing")).exit_code == 0
         worker = supervisor._worker
         begun = time.monotonic()
     assert worker._process.returncode == 0 and time.monotonic() - begun < 5
@@ -115,9 +116,9 @@ def test_threads_of_a_module_do_not_delay_the_end():
         ("json", "not a module and a name; write it as package.module:name"),
         (":loads", "not a module and a name"),
         ("no.such.module:f", "no.such.module cannot be imported.*No module named 'no'"),
-        ("hostile.broken_import:f", "cannot be imported .ValueError: not today"),
-        ("hostile.functions:absent", "there is no absent in hostile.functions"),
-        ("hostile.functions:not_a_function", "not_a_function is of type int"),
+        ("tests.target.hostile.broken_import:f", "cannot be imported .ValueError: not today"),
+        (f"{FUNCTIONS}:absent", f"there is no absent in {FUNCTIONS}"),
+        (f"{FUNCTIONS}:not_a_function", "not_a_function is of type int"),
     ],
 )
 def test_wrong_names(supervisor, name, problem):

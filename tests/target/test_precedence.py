@@ -48,9 +48,8 @@ def test_no_target_comes_before_its_supervisor(supervisor, way):
 
 
 def test_nor_does_a_function(supervisor):
-    call = Call("hostile.functions:precedes", {}, "", 0, 10.0)
-    here = os.path.dirname(__file__)  # noqa: PTH120
-    measurement = supervisor.run(Request(call, cap=10.0, directory=here))
+    call = Call("tests.target.hostile.functions:precedes", {}, "", 0, 10.0)
+    measurement = supervisor.run(Request(call, cap=10.0))
     assert measurement.exit_code == 0, measurement.stderr
 
 

@@ -15,7 +15,7 @@ the share on the runs that finish. What is not known is imputed on the safe side
 of it depends on how runs were chosen. On a finite set, what is known of all pairs bounds the mean
 too, and a configuration run to the end is known exactly.
 
-With pools that grow (`ladder.py`) the best mean is that of a pool. Pool k, of M random draws,
+With pools that grow (`pools.py`) the best mean is that of a pool. Pool k, of M random draws,
 holds one of the best share gamma of the whole space, as it is drawn from, but for a probability
 (1 - gamma)^M, which is set to the pool's part of the error; so what is within 1 + epsilon of the
 pool's best is within 1 + epsilon of all but the best gamma of the space. Larger pools have smaller

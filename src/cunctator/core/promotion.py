@@ -13,7 +13,7 @@ a rung have reached the next one, the best of those who have not is promoted: it
 has. Higher rungs come first. When nobody is to be promoted, the sharper index decides whom to run,
 so that a clear winner is not kept waiting. Bounds and certificates hold for any schedule.
 
-With pools that grow (`ladder.py`) nobody is promoted: how many are looked at, and for how long, is
+With pools that grow (`pools.py`) nobody is promoted: how many are looked at, and for how long, is
 decided there.
 """
 

@@ -1,4 +1,4 @@
-"""Rungs: how often the time that a configuration has had has doubled; `halving.py` goes by them.
+"""Rungs: how often the time that a configuration has had has doubled; `promotion.py` goes by them.
 
 Rung 0 is less than first_cap, rung k at least first_cap 2^(k - 1). Runs in flight count at their
 caps, so that several at a time are not given to one that is about to reach the next rung.

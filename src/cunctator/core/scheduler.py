@@ -1,7 +1,7 @@
 """Structured Procrastination with Confidence: always run the configuration of least lower bound.
 
 Algorithm 1, lines 1 to 9, by `ask` and `tell`. Which configuration that is, `choice.py` says; by
-which bounds, and among which configurations, `turns.py` and `ladder.py`.
+which bounds, and among which configurations, `turns.py` and `pools.py`.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Scheduler:
         """`instances` is the size of the finite set of pairs, or None for an endless stream.
 
         With `configurations` None, there is no end of them, or `limit`: pools grow as the time
-        allows (see `ladder.py`). The first `fixed` ones are no random draws. With `draws`, there
+        allows (see `pools.py`). The first `fixed` ones are no random draws. With `draws`, there
         are more configurations than are looked at: it says how many random draws are among the
         first so many, by default all but the `fixed`.
         """
@@ -192,7 +192,7 @@ class Scheduler:
         finish_flight(self.state, slot, code, float(outcome.seconds))
 
     def recommend(self) -> int:
-        """The answer at this moment: see `answer.py`."""
+        """The answer at this moment: see `recommend.py`."""
         return recommended(self.state)
 
     def certificate(self) -> Certificate:

@@ -48,7 +48,7 @@ RUNGS = 64
 """Doublings of the first cap that the time of a configuration is told apart by (`rungs.py`)."""
 
 SHORTLIST = 64
-"""The most that are looked for on a rung at a time (`halving.py`)."""
+"""The most that are looked for on a rung at a time (`promotion.py`)."""
 
 EDGES_PER_OCTAVE = 4
 MOST_OCTAVES = 44
@@ -92,7 +92,7 @@ class Tester:
     started: int
     """r: the first r pairs of the stream have been started."""
     chosen: int
-    """Those of them started for the frontier's sake (`ladder.py`); all, if there is one pool."""
+    """Those of them started for the frontier's sake (`pools.py`); all, if there is one pool."""
     completed: int
     """Pairs whose runtime is known, the cutoff included."""
     crashed: int
@@ -134,7 +134,7 @@ class Tester:
 
 
 class Pool:
-    """One of the pools of `ladder.py`: a prefix of the sequence of configurations."""
+    """One of the pools of `pools.py`: a prefix of the sequence of configurations."""
 
     members: int
     """How many configurations it has."""
@@ -146,7 +146,7 @@ class Pool:
 
 
 class Ranks:
-    """Who has had how much time, and is to have more: see `rungs.py` and `halving.py`.
+    """Who has had how much time, and is to have more: see `rungs.py` and `promotion.py`.
 
     Columns, not rows: the first one is read from end to end at every step.
     """
@@ -182,7 +182,7 @@ class Now:
     proved: int
     """The configuration that was proved optimal on a finite set, or NONE."""
     promoted: int
-    """Who is promoted (`halving.py`), or NONE ..."""
+    """Who is promoted (`promotion.py`), or NONE ..."""
     goal: int
     """... and the rung that it is to reach."""
     opened: int
@@ -209,7 +209,7 @@ class Scratch:
 
 
 class Candidate:
-    """Working memory of `answer.recommended` and of `halving.choose_promoted`."""
+    """Working memory of `recommend.recommended` and of `promotion.choose_promoted`."""
 
     index: int
     price: float

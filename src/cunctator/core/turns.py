@@ -8,7 +8,7 @@ says nothing, and finding good ones comes first. Where the sharp index sees noth
 and if there is none, the honest one decides.
 
 What every turn has cost is in `Pool.turns`, six numbers a pool: what its SPC spent at the turn of
-each index, for the sake of the frontier (`ladder.py`; with one pool, that is all there is) and,
+each index, for the sake of the frontier (`pools.py`; with one pool, that is all there is) and,
 behind those, for the sake of its safe share.
 """
 

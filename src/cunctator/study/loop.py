@@ -34,7 +34,7 @@ from cunctator.target.answers import Answers, Given
 
 logger = logging.getLogger("cunctator.study.loop")
 logger.setLevel(logging.INFO)
-logger.propagate = False  # it is for the study's folder; see `study_folder.py`
+logger.propagate = False  # it is for the study's folder; see `folder.py`
 
 GLANCE = 0.25
 """Seconds between looks at the clock, at Ctrl-C and at the display."""

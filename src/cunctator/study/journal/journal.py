@@ -8,7 +8,7 @@ scheduler that goes through the same events is in the same state.
 look need not go through all events again; old rows are thinned out. `facts` says what the study
 is, `extensions` what was added to its budget, `answers` what each instance was answered first,
 `incumbents` how the study's own answer changed, `sessions` and `files` what it was driven by and
-what it ran. All rows have checksums; see `journal_tables.py`.
+what it ran. All rows have checksums; see `tables.py`.
 """
 
 from __future__ import annotations
