@@ -27,13 +27,13 @@ from cunctator.base.units import format_duration
 from cunctator.comparison.running import Comparison, make_conditions, run_comparison
 from cunctator.comparison.summary import (
     Line,
-    answers_of,
+    incumbents_of,
     settled,
     summary_lines,
     title_of,
     true_means,
 )
-from cunctator.show.figures.comparison_figures import answers_figure
+from cunctator.show.figures.comparison_figures import incumbents_figure
 from cunctator.show.figures.style import save_figure
 from cunctator.siblings.registry import METHODS
 from efficiency import FIRST_CAPS, SYNTHETIC, data_folder, scenarios
@@ -115,7 +115,7 @@ def table_of_quartiles(comparisons: dict[str, Comparison]) -> list[str]:
         for comparison in comparisons.values():
             means = true_means(comparison)
             own = [r for r in comparison.records if r["method"] == method.name]
-            times = sorted(settled(answers_of(record), means, CLOSE) for record in own)
+            times = sorted(settled(incumbents_of(record), means, CLOSE) for record in own)
             ends = [times[len(times) // 4], times[-1 - len(times) // 4]] if times else []
             cells.append(" to ".join(map(in_words, ends)) or "-")
         rows.append(f"| {title_of(method.name)} | {' | '.join(cells)} |")
@@ -163,7 +163,7 @@ def main() -> None:
     whole = comparisons[SHIPPED]
     first = [record for record in whole.records if record["seed"] < GRID_SEEDS]  # as many of each
     some = [record for record in first if record["method"] in SHOWN]
-    figure = answers_figure(Comparison(whole.table, whole.conditions, some))
+    figure = incumbents_figure(Comparison(whole.table, whole.conditions, some))
     save_figure(figure, FIGURES / "comparison", ["png"])
 
 

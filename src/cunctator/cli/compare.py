@@ -187,8 +187,8 @@ def _time_left(now: Now) -> str:
 def _draw(comparison: Comparison, chosen: int | None, out: Path, endings: list[str]) -> None:
     from cunctator.comparison.summary import true_means
     from cunctator.show.figures.comparison_figures import (
-        answers_figure,
         excess_figure,
+        incumbents_figure,
         spent_figure,
     )
     from cunctator.show.figures.style import save_figure
@@ -196,7 +196,7 @@ def _draw(comparison: Comparison, chosen: int | None, out: Path, endings: list[s
 
     table, conditions = comparison.table, comparison.conditions
     if any(record.get("trajectory") for record in comparison.records):
-        save_figure(answers_figure(comparison), out / "answers", endings)
+        save_figure(incumbents_figure(comparison), out / "answers", endings)
         save_figure(excess_figure(comparison), out / "excess", endings)
         save_figure(spent_figure(comparison), out / "spent", endings)
     index = int(true_means(comparison).argmin()) if chosen is None else chosen

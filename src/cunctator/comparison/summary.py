@@ -124,7 +124,7 @@ def title_of(name: str) -> str:
     return f"{method.title} (resumed)" if method.charges == "resume" else method.title
 
 
-def answers_of(record: Record) -> list[list[float]]:
+def incumbents_of(record: Record) -> list[list[float]]:
     """The trajectory of a job; empty if it failed."""
     found: list[list[float]] = record.get("trajectory", [])
     return found
@@ -136,7 +136,7 @@ def words_of(settings: dict[str, float | str]) -> str:
 
 
 def _line(name: str, settings: str, group: list[Record], means: NDArray[np.float64]) -> Line:
-    trajectories = [answers_of(record) for record in group]
+    trajectories = [incumbents_of(record) for record in group]
     times = [tuple(settled(one, means, share) for share in SHARES) for one in trajectories]
     return Line(
         method=name,

@@ -1,13 +1,13 @@
-"""The certificate: how close to the best an answer provably is, read off the data at any time.
+"""The certificate: how close to the best an incumbent provably is, read off the data at any time.
 
 Configuration i is (epsilon, delta)-optimal if, with its runs cut off at some cap that at most a
 share delta of them exceed, its mean is at most 1 + epsilon times the best mean of all. With
-probability at least `confidence`, at all times, for whatever answer and whenever one stops,
+probability at least `confidence`, at all times, for whatever incumbent and whenever one stops,
 
     lower_j <= mean_j,  upper_ig >= mean of min(runtime_i, cap_g),  delta_ig >= Pr(R_i > cap_g)
 
 for all configurations and caps at once; so with Lmin the least lower bound of the others,
-epsilon_g = max(0, upper_ig / Lmin - 1) goes with delta_ig. (The answer itself may be left out of
+epsilon_g = max(0, upper_ig / Lmin - 1) goes with delta_ig. (The incumbent itself may be left out of
 Lmin: were it the best, its mean up to any cap is at most its own mean, and epsilon is 0.)
 
 All three are betting bounds: the lower one on runtimes, the upper one on what is left to the cap,
@@ -82,16 +82,16 @@ class PoolPoints:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What can be said of an answer with a given confidence."""
+    """What can be said of an incumbent with a given confidence."""
 
     confidence: float
     incumbent: int
     points: tuple[Point, ...]
     """From the least delta to the least epsilon; each one is true, all of them at once."""
     optimal: bool
-    """Nothing is left to learn: the answer is the best on this instance set, for certain."""
+    """Nothing is left to learn: the incumbent is the best on this instance set, for certain."""
     versus_default: tuple[float, float]
-    """Bounds on (mean of configuration 0) / (mean of the answer): how many times faster it is."""
+    """Bounds on the mean of configuration 0 over that of the incumbent: how many times faster."""
 
     floor: float | None = None
     """The first cap, if some run was shorter: such runs count as it."""
@@ -239,12 +239,12 @@ def upper_mean(state: State, index: int) -> float:
 
 
 @compiled_apart
-def measure_answer(
+def measure_incumbent(
     state: State, incumbent: int, out: NDArray[np.float64], rivals: NDArray[np.float64]
 ) -> tuple[bool, int]:
     """All that a certificate needs, in one call; returns whether all is known, and the octaves.
 
-    Row 0 of `out`: lower and upper bounds on the means of the default and of the answer. Row
+    Row 0 of `out`: lower and upper bounds on the means of the default and of the incumbent. Row
     1 + g: cap, upper bound and share at octave g. `rivals`: the least lower bound of the others,
     for each pool.
     """
@@ -271,7 +271,7 @@ def certify(
     draws: Callable[[int], int] | None = None,
     is_whole: bool = True,
 ) -> Certificate:
-    """The certificate of an answer as of now.
+    """The certificate of an incumbent as of now.
 
     `draws` says how many of the first so many configurations are random draws, by default all;
     `is_whole`, whether the last pool is all that there is.
@@ -280,12 +280,12 @@ def certify(
     if is_fixed:
         state = _with_gamma_error(state)
     out, rivals = np.zeros((MOST_POINTS, 4)), np.zeros(state.pools.size)
-    all_exact, octaves = measure_answer(state, incumbent, out, rivals)
+    all_exact, octaves = measure_incumbent(state, incumbent, out, rivals)
     default_low, default_high, low, high = (float(number) for number in out[0])
     faster = (1.0, 1.0)
     if incumbent != 0:
         faster = (_ratio(default_low, high), _ratio(default_high, low))
-        if math.isinf(low):  # the answer never finishes either
+        if math.isinf(low):  # the incumbent never finishes either
             faster = (0.0, math.inf)
     caps = out[1 : 1 + octaves].tolist()
     pools = _pool_points(state, draws or int, is_whole, caps, rivals)

@@ -43,7 +43,7 @@ class Profile(NamedTuple):
     longest_share: float = 1.0
     """Of the cutoff: caps above this share of it are left out, and the cutoff comes next."""
     counts_finished: bool = False
-    """Whether the answer is who has most finished runs, rather than most started ones."""
+    """Whether the incumbent is who has most finished runs, rather than most started ones."""
 
 
 PROFILES = {

@@ -1,4 +1,4 @@
-"""The answer at any moment: whom to recommend.
+"""The incumbent, which is the answer at any moment: whom to recommend.
 
 The paper's score is the number of started runs: whoever is run most is the one that looks best. It
 may look best because little is known of it, though: with most of its runs put off, it has been
@@ -27,7 +27,7 @@ from cunctator.core.state import State
 
 NEARLY = 0.98
 """Share of the most runs that makes a configuration eligible. 0.9 to 1 do as well early
-on; ties alone would let the answer flip between configurations that differ by a run."""
+on; ties alone would let the incumbent flip between configurations that differ by a run."""
 
 
 @compiled_apart

@@ -21,11 +21,11 @@ from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind,
 
 GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
 
-ANSWER_GROWTH = 1.01
-"""How much the charged time must grow before the answer is looked at again."""
+INCUMBENT_GROWTH = 1.01
+"""How much the charged time must grow before the incumbent is looked at again."""
 
 CONFIGURATIONS_PER_STEP = 32
-"""Of which looking at the answer costs much less than a step; see `note_answer`."""
+"""Of which looking at the incumbent costs much less than a step; see `note_incumbent`."""
 
 
 class Totals:
@@ -35,37 +35,37 @@ class Totals:
     resumed: float
     """The same, had runs been resumed rather than restarted."""
     changes: int
-    """How often the answer has changed."""
-    answer_charged: float
-    answer_step: float
-    """When both are reached, the answer is looked at again."""
+    """How often the incumbent has changed."""
+    look_charged: float
+    look_step: float
+    """When both are reached, the incumbent is looked at again."""
 
 
 class Ledger(NamedTuple):
-    """What a simulation has spent, and how its answer changed."""
+    """What a simulation has spent, and how its incumbent changed."""
 
     totals: Totals
     changes: NDArray[np.float64]
-    """Rows (charged, step, index): the answer from that moment on."""
+    """Rows (charged, step, index): the incumbent from that moment on."""
 
 
 @compiled
-def note_answer(state: State, ledger: Ledger) -> None:
-    """Look at the answer, and record it if it has changed; there must be room for that.
+def note_incumbent(state: State, ledger: Ledger) -> None:
+    """Look at the incumbent, and record it if it has changed; there must be room for that.
 
     Looking at hundreds of configurations costs as much as a step, so it is done again only when
     the charged time has grown by one part in a hundred and enough steps have been made.
     """
-    answer = recommended(state)
+    incumbent = recommended(state)
     totals, now, used = ledger.totals, state.now, ledger.totals.changes
-    if used == 0 or ledger.changes[used - 1, 2] != answer:
+    if used == 0 or ledger.changes[used - 1, 2] != incumbent:
         ledger.changes[used, 0] = totals.charged
         ledger.changes[used, 1] = now.step
-        ledger.changes[used, 2] = answer
+        ledger.changes[used, 2] = incumbent
         totals.changes = used + 1
-    totals.answer_charged = totals.charged * ANSWER_GROWTH
+    totals.look_charged = totals.charged * INCUMBENT_GROWTH
     size = state.pools[now.opened - 1].members
-    totals.answer_step = now.step + size // CONFIGURATIONS_PER_STEP
+    totals.look_step = now.step + size // CONFIGURATIONS_PER_STEP
 
 
 @compiled
@@ -100,6 +100,6 @@ def advance(
         # A retry could have gone on from the cap of the try before.
         totals.resumed += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
         update(state, index, True, kind != NEW)
-        if totals.charged >= totals.answer_charged and now.step >= totals.answer_step:
-            note_answer(state, ledger)
+        if totals.charged >= totals.look_charged and now.step >= totals.look_step:
+            note_incumbent(state, ledger)
     return GOING_ON, 0

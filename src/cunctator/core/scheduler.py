@@ -192,11 +192,11 @@ class Scheduler:
         finish_flight(self.state, slot, code, float(outcome.seconds))
 
     def recommend(self) -> int:
-        """The answer at this moment: see `recommend.py`."""
+        """The incumbent at this moment: see `recommend.py`."""
         return recommended(self.state)
 
     def certificate(self) -> Certificate:
-        """How close to the best the answer provably is, at this moment."""
+        """How close to the best the incumbent provably is, at this moment."""
         return certify(self.state, self.recommend(), self._draws, self._is_whole)
 
     def standing(self, configuration: int) -> Standing:
@@ -243,7 +243,7 @@ class Scheduler:
 
 
 def how_it_finished(state: State, is_whole: bool) -> StopReason:
-    """Why a search is over that has nothing left to ask: what may be said of its answer."""
+    """Why a search is over that has nothing left to ask: what may be said of its incumbent."""
     testers, instances = state.testers, state.rules.instances
     if not is_whole:
         return StopReason.BEST_OF_POOL

@@ -85,7 +85,7 @@ class Rules(NamedTuple):
 class Tester:
     """What is known of one configuration: its tester's state (Algorithm 1, lines 10 to 30).
 
-    The first ones are read for all configurations when the answer, or somebody to promote, is
+    The first ones are read for all configurations when the incumbent, or somebody to promote, is
     looked for; they are as long as a line of the processor's cache.
     """
 

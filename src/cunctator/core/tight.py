@@ -2,9 +2,9 @@
 
 Both are betting bounds (`betting.py`) on the mean of min(runtime, known cap), from a histogram of
 the runtimes. The honest one, `full`, is a valid lower bound for all configurations, caps and times
-at once with the given confidence; what is proved about the answer rests on it. The other, `sharp`,
-asks for a fraction of the evidence. It is wrong now and then, and finds good configurations
-sooner. A fixed share of the charged time goes to the honest index, so that the worst case stays
+at once with the given confidence; what is proved about the incumbent rests on it. The other,
+`sharp`, asks for a fraction of the evidence. It is wrong now and then, and finds good
+configurations sooner. A fixed share of the charged time goes to the honest index, so that the worst case stays
 within a constant factor; `docs/algorithm.md` has the statement. Neither depends on t, so the
 scheduling keys are static.
 

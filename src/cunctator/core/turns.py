@@ -1,9 +1,9 @@
 """Whose turn it is: within a pool, three indices share the time.
 
 A profile with a sharper index (`tight`) gives it most of the turns, as long as the honest one, at
-full confidence, has had its share, and so have the rivals of the sharp one's choice: an answer is
-certified against the least lower bound of all others, and theirs would never rise above its own
-if only the least were worked on. That waits until its own is known well: before, a certificate
+full confidence, has had its share, and so have the rivals of the sharp one's choice: an incumbent
+is certified against the least lower bound of all others, and theirs would never rise above its
+own if only the least were worked on. That waits until its own is known well: before, a certificate
 says nothing, and finding good ones comes first. Where the sharp index sees nothing left to learn,
 and if there is none, the honest one decides.
 

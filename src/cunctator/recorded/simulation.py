@@ -25,7 +25,7 @@ from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT
 from cunctator.core.recommend import recommended
-from cunctator.core.recorded import NO_ROOM, PROVED, SPENT, Ledger, Totals, advance, note_answer
+from cunctator.core.recorded import NO_ROOM, PROVED, SPENT, Ledger, Totals, advance, note_incumbent
 from cunctator.core.rows import longer, new_record
 from cunctator.core.scheduler import (
     Standing,
@@ -160,7 +160,7 @@ class Simulation:
                 self.stop = StopReason.CERTIFIED
         if self.stop is not None and self.steps > 0:
             self._enlarge_ledger()
-            note_answer(self.state, self.ledger)
+            note_incumbent(self.state, self.ledger)
         self.scheduler_seconds += time.perf_counter() - begun
 
     def _is_certified(self) -> bool:

@@ -19,8 +19,8 @@ from cunctator.comparison.results_file import WRITTEN
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import (
     SHARES,
-    answers_of,
     excess,
+    incumbents_of,
     settled,
     summary_lines,
     true_means,
@@ -87,16 +87,16 @@ def job_rows(comparison: Comparison) -> list[dict[str, Any]]:
     means = true_means(comparison)
     rows = []
     for record in comparison.records:
-        trajectory = answers_of(record)
+        trajectory = incumbents_of(record)
         row = {name: record.get(name, "") for name in COLUMNS}
         row["settings"] = json.dumps(record["settings"])
         # Elsewhere these words mean other things, such as a probability to be wrong.
         known = METHODS[record["method"]].grid.keys() & {"epsilon", "delta"}
         row |= {name: record["settings"].get(name, "") for name in known}
         if trajectory:
-            answer = int(trajectory[-1][1])
-            row |= {"answer": answer, "mean": float(means[answer])}
-            name = comparison.table.configurations[answer]
+            incumbent = int(trajectory[-1][1])
+            row |= {"answer": incumbent, "mean": float(means[incumbent])}
+            name = comparison.table.configurations[incumbent]
             row["configuration"] = name.encode(errors="backslashreplace").decode()
             over = excess(trajectory, means)
             row |= {"excess": over if math.isfinite(over) else "", "first_answer": trajectory[0][0]}

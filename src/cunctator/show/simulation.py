@@ -98,18 +98,18 @@ def _story(result: Result) -> Iterator[str]:
 def history(result: Result) -> RenderableType:
     """How good the answer was after each share of the table's cost, by the table's true means."""
     means = result.table.mean_runtimes
-    answers = []
+    incumbents = []
     for share in SHARES_SHOWN:
         spent = share * result.whole_cost
         known = [index for charged, _, index in result.trajectory if charged <= spent]
         if known and spent <= result.charged:
-            answers.append((share, float(means[known[-1]])))
+            incumbents.append((share, float(means[known[-1]])))
     grid = Grid(title="How good the answer was, by the true means")
     for heading in ("charged", "of table's cost", "answer's mean", "above the best"):
         grid.add_column(heading, justify="right", no_wrap=True)
     grid.add_column("", no_wrap=True)
-    worst = max((mean for _, mean in answers), default=0.0)
-    for share, mean in answers:
+    worst = max((mean for _, mean in incumbents), default=0.0)
+    for share, mean in incumbents:
         grid.add_row(
             format_duration(share * result.whole_cost),
             f"{share:.5%}",

@@ -224,19 +224,19 @@ def solve(
     epochs = plan_epochs(alpha, delta, size)
     random = np.random.default_rng([problem.seed, DRAW_STREAM])
     races, stop, begin = Races(problem, size), f"all {len(epochs)} epochs are done", 0
-    answer = int(random.integers(problem.configurations))
+    incumbent = int(random.integers(problem.configurations))
     trajectory: list[tuple[float, int]] = []
     for epoch in epochs:
         drawn = random.integers(problem.configurations, size=epoch.drawn).tolist()
-        members = np.array(list(dict.fromkeys([answer, *drawn])), dtype=np.int64)
+        members = np.array(list(dict.fromkeys([incumbent, *drawn])), dtype=np.int64)
         end = begin + math.floor(budget / epoch.divisor)
         winner = races.last_of(members, problem.stream[begin:end], epoch.number)
         if winner is None:
             stop = SPENT
             break
-        if not trajectory or winner != answer:
+        if not trajectory or winner != incumbent:
             trajectory.append((float(races.spent.sum()), winner))
-        answer, begin = winner, end
+        incumbent, begin = winner, end
     claim = (
         f"With probability at least {1 - delta:g}, it is one of the best {alpha:.4g} of all"
         f" configurations by races won, if {budget:,} instances are enough to tell them apart,"

@@ -229,10 +229,10 @@ def evolve(problem: Problem, **settings: float | str) -> Outcome:
         found = compete(ledger, rules, random.permutation(halves[0].rows), positions)
         if not found:
             break
-        mean, answer = found[0]
+        mean, incumbent = found[0]
         facts = {"generations": generation + 1, "instances": count, "mean": mean}
-        if not trajectory or trajectory[-1][1] != answer:
-            trajectory.append((ledger.charged, answer))
+        if not trajectory or trajectory[-1][1] != incumbent:
+            trajectory.append((ledger.charged, incumbent))
         replace_old(breeding, halves, [row for _, row in found])
     over = f"all {rules.generations} generations are over"
     stop = SPENT if ledger.is_spent else over

@@ -100,7 +100,7 @@ class _Race:
         totals = _totals(self.problem.runtimes, self.problem.stream, members, until)
         return members[np.lexsort((members, totals))]
 
-    def answer(self, index: int) -> None:
+    def recommend(self, index: int) -> None:
         if not self.trajectory or self.trajectory[-1][1] != index:
             self.trajectory.append((self.charged, index))
 
@@ -166,9 +166,9 @@ def halve(problem: Problem, instances: float) -> Outcome:
         ranked = race.round(members, until)
         if ranked is None:
             return race.outcome(SPENT)
-        race.answer(int(ranked[0]))
+        race.recommend(int(ranked[0]))
         members = ranked[: (size + 1) // 2]
-    race.answer(int(members[0]))
+    race.recommend(int(members[0]))
     return race.outcome("one configuration is left")
 
 
@@ -213,7 +213,7 @@ def hyperband(problem: Problem, instances: float, eta: float) -> Outcome:
             if until >= longest:
                 rivals = best if until == longest else best[:0]
                 longest, best = until, race.ranked(np.append(rivals, ranked[0]), until)[:1]
-                race.answer(int(best[0]))
+                race.recommend(int(best[0]))
             members = ranked
     return race.outcome("all brackets are done")
 

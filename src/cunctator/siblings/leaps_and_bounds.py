@@ -143,11 +143,11 @@ def solve(
             break
         guess *= multiplier
         phase += 1
-    answer, charged = int(means.argmin()), float(spent.sum())
+    incumbent, charged = int(means.argmin()), float(spent.sum())
     cap = min(4.0 * guess / (3.0 * delta), problem.cutoff)
     where = f"a cap of {cap:.4g} s" if cap < problem.cutoff else "no cap but the cutoff"
     return Outcome(
-        trajectory=((charged, answer),),
+        trajectory=((charged, incumbent),),
         charged=charged,
         steps=steps,
         spent=spent,
@@ -155,9 +155,9 @@ def solve(
         claim=(
             f"With probability at least {1 - zeta:g}, it is (epsilon, delta)-optimal for"
             f" epsilon = {epsilon:g} and delta = {delta:g}: with {where} its mean is"
-            f" about {means[answer]:.4g} s.{problem.floor_note}"
+            f" about {means[incumbent]:.4g} s.{problem.floor_note}"
         ),
-        facts={"epsilon": epsilon, "delta": delta, "cap": cap, "mean": float(means[answer])},
+        facts={"epsilon": epsilon, "delta": delta, "cap": cap, "mean": float(means[incumbent])},
     )
 
 

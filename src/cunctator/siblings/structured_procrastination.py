@@ -84,14 +84,14 @@ def _simulate(
     head = np.zeros(count, dtype=np.int64)
     waiting = np.zeros(count, dtype=np.int64)  # in the ring
     at_level = np.zeros(count, dtype=np.int64)  # of these, at the level of the head
-    charged, steps, answer, used = 0.0, 0, -1, 0
+    charged, steps, incumbent, used = 0.0, 0, -1, 0
     while True:
         i = tree[ROOT].winner
         is_new = fresh[i] > 0
         if is_new:
             position = started[i]
             if position >= stream.size:
-                return EXHAUSTED, started[answer], steps, used
+                return EXHAUSTED, started[incumbent], steps, used
             fresh[i] -= 1
             started[i] += 1
         else:
@@ -117,15 +117,15 @@ def _simulate(
             wanted[i] = int(queue_size(epsilon, scale, float(started[i])))
         fresh[i] += max(0, wanted[i] - fresh[i] - waiting[i])
         set_key(tree, i, total[i] / started[i], 0.0)
-        if answer < 0 or total[i] > total[answer]:
-            if answer != i:
+        if incumbent < 0 or total[i] > total[incumbent]:
+            if incumbent != i:
                 used = min(used + 1, changes.shape[0])
                 changes[used - 1, 0], changes[used - 1, 1] = charged, i
-            answer = i
+            incumbent = i
         if charged >= budget:
-            return SPENT, started[answer], steps, used
-        if i == answer and math.sqrt(1.0 + epsilon) * wanted[i] <= delta * started[i]:
-            return REACHED, started[answer], steps, used
+            return SPENT, started[incumbent], steps, used
+        if i == incumbent and math.sqrt(1.0 + epsilon) * wanted[i] <= delta * started[i]:
+            return REACHED, started[incumbent], steps, used
 
 
 def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Outcome:

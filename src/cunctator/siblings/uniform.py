@@ -21,7 +21,7 @@ def _run_all(
     budget: float,
     spent: NDArray[np.float64],
     times: NDArray[np.float64],
-    answers: NDArray[np.int64],
+    incumbents: NDArray[np.int64],
 ) -> tuple[int, int, int, float]:
     """The whole method; returns positions that all have finished, runs, answers and seconds.
 
@@ -41,8 +41,8 @@ def _run_all(
             if seconds < runtime:
                 return position, steps, used, charged
         best = np.argmin(spent)  # all have run the same instances, so the least sum: first of ties
-        if used == 0 or answers[used - 1] != best:
-            times[used], answers[used] = charged, best
+        if used == 0 or incumbents[used - 1] != best:
+            times[used], incumbents[used] = charged, best
             used += 1
     return stream.size, steps, used, charged
 
@@ -51,9 +51,9 @@ def solve(problem: Problem) -> Outcome:
     """Run it until the stream ends."""
     positions, count = problem.stream.size, problem.configurations
     spent, times = np.zeros(count), np.zeros(positions)
-    answers = np.zeros(positions, dtype=np.int64)
+    incumbents = np.zeros(positions, dtype=np.int64)
     done, steps, used, charged = _run_all(
-        problem.runtimes, problem.stream, problem.budget, spent, times, answers
+        problem.runtimes, problem.stream, problem.budget, spent, times, incumbents
     )
     facts, claim = {"instances": float(done)}, ""
     if done == positions and not problem.resample:
@@ -63,7 +63,7 @@ def solve(problem: Problem) -> Outcome:
             f" instances of the table, {facts['mean']:.4g} s."
         )
     return Outcome(
-        trajectory=tuple(zip(times[:used].tolist(), answers[:used].tolist(), strict=True)),
+        trajectory=tuple(zip(times[:used].tolist(), incumbents[:used].tolist(), strict=True)),
         charged=charged,
         steps=steps,
         spent=spent,

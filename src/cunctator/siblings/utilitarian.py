@@ -79,7 +79,7 @@ class Race(NamedTuple):
     spent: NDArray[np.float64]
     charged: NDArray[np.float64]
     steps: NDArray[np.int64]
-    answer: NDArray[np.int64]
+    incumbent: NDArray[np.int64]
     """argmax LCB; of equal ones, that which got there first."""
 
 
@@ -101,7 +101,7 @@ def new_race(configurations: int) -> Race:
         spent=np.zeros(configurations),
         charged=np.zeros(1),
         steps=np.zeros(1, np.int64),
-        answer=np.full(1, NOBODY, np.int64),
+        incumbent=np.full(1, NOBODY, np.int64),
     )
 
 
@@ -186,15 +186,15 @@ def _bound(world: World, race: Race, index: int, a: float) -> None:
     mean = race.earned[index] / count + hidden
     race.upper[index] = min(race.upper[index], mean + (1.0 - u) * a)
     race.lower[index] = max(race.lower[index], mean - a - hidden)
-    if race.answer[0] == NOBODY or race.lower[index] > race.lower[race.answer[0]]:
-        race.answer[0] = index
+    if race.incumbent[0] == NOBODY or race.lower[index] > race.lower[race.incumbent[0]]:
+        race.incumbent[0] = index
 
 
 @compiled
 def lower_bound(race: Race) -> float:
     """The answer's LCB, and at least 0."""
-    answer = race.answer[0]
-    return 0.0 if answer == NOBODY else max(0.0, race.lower[answer])
+    incumbent = race.incumbent[0]
+    return 0.0 if incumbent == NOBODY else max(0.0, race.lower[incumbent])
 
 
 @compiled
@@ -213,11 +213,11 @@ def _go_round(world: World, race: Race, log_term: float, epsilon: float) -> tupl
         for index in left:
             if not try_next(world, race, int(index), log_term, False):
                 return SPENT, changes
-            if race.answer[0] != changes[-1][1]:
-                changes.append((race.charged[0], race.answer[0]))
+            if race.incumbent[0] != changes[-1][1]:
+                changes.append((race.charged[0], race.incumbent[0]))
         if gap_below(race, race.upper[left].max()) <= epsilon:
             return CLOSED, changes
-        left = left[race.upper[left] >= race.lower[race.answer[0]]]
+        left = left[race.upper[left] >= race.lower[race.incumbent[0]]]
 
 
 @compiled
@@ -229,7 +229,7 @@ def go_for_the_highest(
     No UCB is above 1, and where utilities are close to it many stay there for thousands of runs.
     Were the first of them always chosen, the others would never be looked at.
     """
-    changes = [(0.0, race.answer[0])]
+    changes = [(0.0, race.incumbent[0])]
     while True:
         chosen = pool[0]
         for index in pool:
@@ -242,8 +242,8 @@ def go_for_the_highest(
             return USED_UP, changes
         if not try_next(world, race, chosen, log_term, True):
             return SPENT, changes
-        if race.answer[0] != changes[-1][1]:
-            changes.append((race.charged[0], race.answer[0]))
+        if race.incumbent[0] != changes[-1][1]:
+            changes.append((race.charged[0], race.incumbent[0]))
 
 
 def outcome(race: Race, changes: Changes, stop: int, claim: str, facts: Facts) -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 
-from cunctator.core.recorded import ANSWER_GROWTH, CONFIGURATIONS_PER_STEP
+from cunctator.core.recorded import CONFIGURATIONS_PER_STEP, INCUMBENT_GROWTH
 from cunctator.core.scheduler import Scheduler
 from cunctator.study.journal.journal import Change, Journal
 
@@ -52,7 +52,7 @@ class ProgressRows:
         """
         if not now and (charged < self._next_charged or runs < self._next_runs):
             return
-        self._next_charged = charged * ANSWER_GROWTH
+        self._next_charged = charged * INCUMBENT_GROWTH
         self._next_runs = runs + scheduler.state.testers.size // CONFIGURATIONS_PER_STEP
         answer = scheduler.recommend()
         if not self.trajectory or self.trajectory[-1].configuration != answer:

@@ -17,14 +17,14 @@ from matplotlib.figure import Figure
 from cunctator.base.units import format_duration
 from cunctator.comparison.running import Comparison, make_conditions
 from cunctator.recorded.table import make_table
-from cunctator.show.figures.comparison_figures import answers_figure, excess_figure, spent_figure
+from cunctator.show.figures.comparison_figures import excess_figure, incumbents_figure, spent_figure
 from cunctator.show.figures.series import all_series, earliest
 from cunctator.show.figures.style import COLOURS, REFERENCE, save_figure, shortened, without_common
 from cunctator.show.figures.table_figures import bound_figure, variation_figure
 from cunctator.show.figures.ticks import linear_time_ticks, share_ticks, time_axis
 from cunctator.siblings.registry import METHODS
 
-FIGURES = (answers_figure, excess_figure, spent_figure)
+FIGURES = (incumbents_figure, excess_figure, spent_figure)
 MEANS = (1.0, 1.5, 4.0)
 
 
@@ -109,7 +109,7 @@ def test_lines_of_one_panel_differ_in_more_than_colour():
     figure = excess_figure(comparison_of(one_of_each(["spc", "up", "oup", "coup", "sh"])))
     lines = figure.axes[0].lines[:5]
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == 5
-    figure = answers_figure(comparison_of(one_of_each(["sp", "lb", "cr", "icar", "ac-band"])))
+    figure = incumbents_figure(comparison_of(one_of_each(["sp", "lb", "cr", "icar", "ac-band"])))
     shapes = [handle.get_marker() for handle in figure.legends[0].legend_handles]
     assert len(set(shapes)) == 5
 
@@ -160,7 +160,7 @@ def labels_of_series(figure):
 def test_the_curve_in_a_panel_is_that_of_its_method():
     names = [name for name in METHODS if METHODS[name].anytime and not METHODS[name].grid]
     comparison = comparison_of(one_of_each(names))
-    for draw, height in ((answers_figure, 1.5), (excess_figure, 50.0)):
+    for draw, height in ((incumbents_figure, 1.5), (excess_figure, 50.0)):
         for place, panel in enumerate(draw(comparison).axes):
             own = next(line for line in panel.lines if line.get_color() == COLOURS[names[place]])
             assert own.get_xdata()[-1] == pytest.approx(10.0 + place)
@@ -168,7 +168,7 @@ def test_the_curve_in_a_panel_is_that_of_its_method():
             if place:
                 grey = next(line for line in panel.lines if line.get_color() == REFERENCE)
                 assert grey.get_xdata()[-1] == pytest.approx(10.0), "SPC's"
-    for place, panel in enumerate(answers_figure(comparison_of(one_of_each())).axes):
+    for place, panel in enumerate(incumbents_figure(comparison_of(one_of_each())).axes):
         if METHODS[list(METHODS)[place]].grid:
             np.testing.assert_allclose(panel.collections[0].get_offsets(), [[10.0 + place, 1.0]])
 
@@ -209,7 +209,7 @@ def test_captions_say_what_is_shown():
     ]
     about = "some.csv: 3 configurations x 4 instances, 2 seeds, instances drawn with replacement; "
     comparison = comparison_of(records)
-    assert caption_of(answers_figure(comparison)) == about + (
+    assert caption_of(incumbents_figure(comparison)) == about + (
         "lines: medians over seeds; marks: one for each setting and seed, larger for larger"
         " epsilon, darker for larger delta; dotted: the best"
     )
@@ -231,11 +231,11 @@ def test_captions_say_what_is_shown():
 
 def test_captions_of_other_comparisons():
     lines = comparison_of([record("spc")], resample=False, source="")
-    caption = caption_of(answers_figure(lines))
+    caption = caption_of(incumbents_figure(lines))
     assert caption.startswith("table: 3 configurations x 4 instances, 1 seed, instances drawn wit")
     assert "without replacement" in caption and "marks" not in caption
     marks = comparison_of([record("ac-band", **told("ac-band"))], source="/a/" + "$x" * 100)
-    caption = caption_of(answers_figure(marks))
+    caption = caption_of(incumbents_figure(marks))
     assert "lines" not in caption and "epsilon" not in caption and "$x..." in caption
     failed = {"method": "up", "settings": {}, "seed": 0, "error": "no"}
     records = [record("spc"), failed, record("up", 1)]
@@ -252,7 +252,7 @@ def test_what_takes_no_time_is_at_the_edge(tmp_path):
             for draw in FIGURES:
                 save_figure(draw(comparison), tmp_path / "figure", ["svg"])
             least = earliest(comparison)
-            panels = answers_figure(comparison).axes, excess_figure(comparison).axes
+            panels = incumbents_figure(comparison).axes, excess_figure(comparison).axes
             for panel in itertools.chain(*panels):
                 times = [one.get_offsets()[:, 0] for one in panel.collections if not is_band(one)]
                 times += [line.get_xdata() for line in panel.lines if len(line.get_xdata()) != 2]
@@ -264,7 +264,7 @@ def test_what_takes_no_time_is_at_the_edge(tmp_path):
 def test_where_nothing_was_charged_the_axis_begins_at_nothing():
     at_once = [record("cr", trajectory=((0.0, 0),), spent=(0.0,) * 3, **told("cr"))]
     comparison = comparison_of(at_once, runtimes=np.zeros((3, 4)))
-    for draw in (answers_figure, spent_figure):
+    for draw in (incumbents_figure, spent_figure):
         panel = draw(comparison).axes[0]
         assert panel.get_yscale() == "linear" and words_on(panel.yaxis)[:2] == ["0 s", "200 ms"]
 
@@ -322,7 +322,7 @@ def test_nearly_equal_answers_have_ticks_that_differ():
     runtimes = np.array([[100.0] * 4, [100.01] * 4, [100.02] * 4])
     table = make_table(runtimes, cutoff=200.0)
     comparison = Comparison(table, make_conditions(table, 0.1), [record("spc")])
-    words = words_on(answers_figure(comparison).axes[0].yaxis)
+    words = words_on(incumbents_figure(comparison).axes[0].yaxis)
     assert len(set(words)) == len(words) >= 2
 
 
@@ -417,7 +417,7 @@ def test_the_key_shows_values_that_were_run():
         record("lb", seed, epsilon=epsilon, delta=delta)
         for seed, (epsilon, delta) in enumerate([(0.2, 0.25), (0.45, 0.25), (0.7, 0.4)])
     ]
-    figure = answers_figure(comparison_of([record("spc"), *records]))
+    figure = incumbents_figure(comparison_of([record("spc"), *records]))
     key = [text.get_text() for text in figure.legends[1].get_texts()]
     assert key == ["epsilon 0.2", "epsilon 0.45", "epsilon 0.7", "delta 0.25", "delta 0.4"]
 

@@ -16,7 +16,7 @@ from cunctator.comparison.summary import summary_lines
 from cunctator.core.profiles import PROFILES
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
-from cunctator.show.figures.comparison_figures import answers_figure, excess_figure, spent_figure
+from cunctator.show.figures.comparison_figures import excess_figure, incumbents_figure, spent_figure
 from cunctator.show.figures.series import quickest_pair
 from cunctator.show.figures.style import FORMATS, check_formats, save_figure
 from cunctator.show.figures.table_figures import (
@@ -48,7 +48,7 @@ def comparison(tmp_path_factory):
 def test_all_figures_in_all_formats(comparison, tmp_path):
     table, conditions = comparison.table, comparison.conditions
     figures = {
-        "answers": answers_figure(comparison),
+        "answers": incumbents_figure(comparison),
         "excess": excess_figure(comparison),
         "spent": spent_figure(comparison),
         "bound": bound_figure(table, conditions, 2),
@@ -59,12 +59,12 @@ def test_all_figures_in_all_formats(comparison, tmp_path):
     made = sorted(path.name for path in tmp_path.iterdir())
     assert made == sorted(f"{name}.{ending}" for name in figures for ending in FORMATS)
     first = (tmp_path / "answers.svg").read_bytes()
-    save_figure(answers_figure(comparison), tmp_path / "answers", FORMATS)
+    save_figure(incumbents_figure(comparison), tmp_path / "answers", FORMATS)
     assert (tmp_path / "answers.svg").read_bytes() == first, "the same data, the same file"
 
 
 def test_lines_and_marks_are_the_records(comparison):
-    panel = answers_figure(comparison).axes[0]
+    panel = incumbents_figure(comparison).axes[0]
     marks = np.concatenate([collection.get_offsets() for collection in panel.collections])
     means = comparison.table.runtimes.mean(axis=1)
     wanted = [
@@ -96,7 +96,7 @@ def test_jobs_without_an_answer_are_not_left_out(comparison):
 def test_the_axis_is_logarithmic_when_answers_differ_by_much(comparison):
     records = [{**r, "trajectory": [[1.0, 2], [2.0, 0]]} for r in comparison.records]
     whole = Comparison(comparison.table, comparison.conditions, records)
-    assert answers_figure(whole).axes[0].get_yscale() == "log"
+    assert incumbents_figure(whole).axes[0].get_yscale() == "log"
 
 
 def test_the_area_that_is_drawn_is_the_lower_bound():
@@ -152,7 +152,7 @@ def test_what_ends_before_the_first_cap_is_in_the_picture(tmp_path):
     found = run_comparison(
         table, conditions, ["spc", "uniform"], tmp_path, seeds=1, grid={}, workers=1
     )
-    for figure in (answers_figure(found), excess_figure(found)):
+    for figure in (incumbents_figure(found), excess_figure(found)):
         panel = figure.axes[0]
         ends = [line.get_xdata()[-1] for line in panel.lines[:2]]
         assert panel.get_xlim()[0] < min(ends) and max(ends) < 0.06

@@ -17,13 +17,12 @@ from rich.cells import cell_len
 from cunctator.base.units import counted, format_duration
 from cunctator.comparison.jobs import Record
 from cunctator.comparison.running import Comparison
-from cunctator.comparison.summary import answers_of, true_means
+from cunctator.comparison.summary import incumbents_of, true_means
 from cunctator.show.comparison import OURS
 from cunctator.show.figures.layout import LETTER, SMALL_SIZE, Sheet, about_table, finish, panels_for
 from cunctator.show.figures.series import (
     Series,
     all_series,
-    answered,
     curves_of,
     earliest,
     end_of,
@@ -31,6 +30,7 @@ from cunctator.show.figures.series import (
     median,
     ours,
     percent_over,
+    with_incumbents,
 )
 from cunctator.show.figures.style import DASHES, MARKERS, REFERENCE, shortened, without_common
 from cunctator.show.figures.ticks import linear_time_ticks, share_ticks, time_axis, time_ticks
@@ -66,7 +66,7 @@ MOST_JOINED = 30
 """Configurations whose points are joined by lines."""
 
 
-def answers_figure(comparison: Comparison) -> Figure:
+def incumbents_figure(comparison: Comparison) -> Figure:
     """Figure 2: mean runtime of the answer against charged time.
 
     Methods that are told nothing are lines, medians over the seeds; the others are one mark for
@@ -85,17 +85,17 @@ def answers_figure(comparison: Comparison) -> Figure:
     _refer(sheet, series, handles)
     _dotted(sheet, float(means.min()))
     time_axis(sheet.panels[0], least, latest(series), sheet.most_ticks)
-    answers = {int(k) for one in series for r in one.records for _, k in answers_of(r)}
+    answers = {int(k) for one in series for r in one.records for _, k in incumbents_of(r)}
     drawn = [float(means[index]) for index in answers] + [float(means.min())]
     _runtime_axis(sheet.panels[0], drawn, sheet.most_ticks)
     legends = [] if sheet.is_divided else [handles]
     if any("delta" in METHODS[one.method].grid for one in series):
         legends.append(_key(_scale(sheet), series))
-    caption = _caption(comparison, sheet, series, *_answers_words(series), "dotted: the best")
+    caption = _caption(comparison, sheet, series, *_incumbents_words(series), "dotted: the best")
     return finish(sheet, ("charged time", "mean runtime of the answer"), legends, caption)
 
 
-def _answers_words(series: list[Series]) -> list[str]:
+def _incumbents_words(series: list[Series]) -> list[str]:
     """What lines and marks are, as far as there are some."""
     words = []
     if not all(one.has_grid for one in series):
@@ -112,13 +112,13 @@ def _marks(
     sheet: Sheet, panel: Axes, one: Series, means: NDArray[np.float64], least: float
 ) -> Line2D:
     """One for each job that has an answer; what took no time at all is at the axis."""
-    base, found = np.array(to_rgb(one.colour)), answered(one.records)
+    base, found = np.array(to_rgb(one.colour)), with_incumbents(one.records)
     # Elsewhere these words mean other things, such as a probability to be wrong.
     known = METHODS[one.method].grid.keys()
     told = [{key: r["settings"][key] for key in known & r["settings"].keys()} for r in found]
     panel.scatter(
         [max(end_of(record), least) for record in found],
-        [means[int(answers_of(record)[-1][1])] for record in found],
+        [means[int(incumbents_of(record)[-1][1])] for record in found],
         s=[_scale(sheet) * _area(settings.get("epsilon", NO_EPSILON)) for settings in told],
         c=[1 - _depth(settings.get("delta", NO_DELTA)) * (1 - base) for settings in told],
         marker=_marker(sheet, one),
@@ -163,7 +163,7 @@ def _run_values(name: str, series: list[Series]) -> list[float]:
         record["settings"][name]
         for one in series
         if one.has_grid and name in METHODS[one.method].grid
-        for record in answered(one.records)
+        for record in with_incumbents(one.records)
         if name in record["settings"]
     }
     values = sorted(given)
@@ -234,9 +234,9 @@ def _returns(
     sheet: Sheet, panel: Axes, one: Series, means: NDArray[np.float64], least: float
 ) -> Line2D:
     """A mark where a method returned, and how good its answer is from then on."""
-    found = answered(one.records)
+    found = with_incumbents(one.records)
     at = np.array([max(end_of(record), least) for record in found])
-    own = np.array([means[int(answers_of(record)[-1][1])] for record in found])
+    own = np.array([means[int(incumbents_of(record)[-1][1])] for record in found])
     shares = percent_over(own, float(means.min()))
     marker, known = _marker(sheet, one), np.isfinite(shares)
     (line,) = panel.plot(at[known], shares[known], marker, label=one.label, color=one.colour)

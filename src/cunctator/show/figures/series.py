@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from cunctator.comparison.jobs import Record
 from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import (
-    answers_of,
     by_method,
     by_settings,
+    incumbents_of,
     quickest,
     title_of,
     true_means,
@@ -81,7 +81,7 @@ def all_series(comparison: Comparison, *, choose: bool) -> list[Series]:
             groups = by_settings(quickest_pair(records, means))
         else:
             groups = {"": records}
-        shown = [(words, some) for words, some in groups.items() if any(map(answers_of, some))]
+        shown = [(words, some) for words, some in groups.items() if any(map(incumbents_of, some))]
         for shade, (words, some) in enumerate(shown):
             colour = paler(COLOURS[name], PALEST_SERIES * shade / max(1, len(shown) - 1))
             found.append(Series(name, words, some, colour, shade, len(found)))
@@ -101,37 +101,39 @@ def quickest_pair(records: list[Record], means: NDArray[np.float64]) -> list[Rec
 
 def earliest(comparison: Comparison) -> float:
     """Where axes of time begin: at the first cap, or before the shortest job is over."""
-    ends = [float(record["charged"]) for record in comparison.records if answers_of(record)]
+    ends = [float(record["charged"]) for record in comparison.records if incumbents_of(record)]
     return min([comparison.conditions.first_cap, *(end / 2 for end in ends if end > 0)])
 
 
 def latest(series: list[Series]) -> float:
     """When the last job was over."""
-    return max((end_of(record) for one in series for record in answered(one.records)), default=0.0)
+    return max(
+        (end_of(record) for one in series for record in with_incumbents(one.records)), default=0.0
+    )
 
 
-def answered(records: list[Record]) -> list[Record]:
+def with_incumbents(records: list[Record]) -> list[Record]:
     """Those that have an answer."""
-    return [record for record in records if answers_of(record)]
+    return [record for record in records if incumbents_of(record)]
 
 
 def end_of(record: Record) -> float:
     """When a job that has an answer was over."""
-    return float(max(record["charged"], answers_of(record)[-1][0]))
+    return float(max(record["charged"], incumbents_of(record)[-1][0]))
 
 
 def curves_of(
     records: list[Record], means: NDArray[np.float64], least: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Times, and for each record the mean of its answer then; infinite before it has one."""
-    found = answered(records)
-    begin = max(min(answers_of(record)[0][0] for record in found), least)
+    found = with_incumbents(records)
+    begin = max(min(incumbents_of(record)[0][0] for record in found), least)
     end = max(end_of(record) for record in found)
     times = np.geomspace(begin, max(end, begin * 1.0001), POINTS)
     curves = np.full((len(records), POINTS), np.inf)
     for place, record in enumerate(records):
-        if answers_of(record):
-            at, answers = np.array(answers_of(record)).T
+        if incumbents_of(record):
+            at, answers = np.array(incumbents_of(record)).T
             which = np.searchsorted(at, times * (1 + 1e-12), side="right") - 1
             known = means[answers.astype(int)][np.maximum(which, 0)]
             curves[place] = np.where(which >= 0, known, np.inf)
