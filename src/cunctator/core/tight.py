@@ -4,9 +4,9 @@ Both are betting bounds (`betting.py`) on the mean of min(runtime, known cap), f
 the runtimes. The honest one, `full`, is a valid lower bound for all configurations, caps and times
 at once with the given confidence; what is proved about the incumbent rests on it. The other,
 `sharp`, asks for a fraction of the evidence. It is wrong now and then, and finds good
-configurations sooner. A fixed share of the charged time goes to the honest index, so that the worst case stays
-within a constant factor; `docs/algorithm.md` has the statement. Neither depends on t, so the
-scheduling keys are static.
+configurations sooner. A fixed share of the charged time goes to the honest index, so that the worst
+case stays within a constant factor; `docs/algorithm.md` has the statement. Neither depends on t, so
+the scheduling keys are static.
 
 The histogram has four edges an octave; a runtime is split between its two neighbours so that the
 mean stays what it is. The log of a gambler's factor is concave in the value, so that only

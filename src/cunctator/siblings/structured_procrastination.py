@@ -12,6 +12,7 @@ of positions that were put off.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,13 +60,46 @@ def runs_needed(epsilon: float, delta: float, scale: float) -> float:
     return started
 
 
+class PutOff(NamedTuple):
+    """The queues of runs that were put off, one for each configuration."""
+
+    ring: NDArray[np.int32]
+    """Their positions in the stream, in a ring for each."""
+    head: NDArray[np.int64]
+    level: NDArray[np.int64]
+    """Of the head."""
+    waiting: NDArray[np.int64]
+    """How many there are ..."""
+    at_level: NDArray[np.int64]
+    """... and how many of these have the level of the head."""
+
+
+@compiled
+def _take(queues: PutOff, i: int) -> int:
+    """The position of the next run to try again; a round that is over begins at twice the cap."""
+    if queues.at_level[i] == 0:
+        queues.level[i] += 1
+        queues.at_level[i] = queues.waiting[i]
+    head = queues.head[i]
+    queues.head[i] = (head + 1) % queues.ring.shape[1]
+    queues.waiting[i] -= 1
+    queues.at_level[i] -= 1
+    return int(queues.ring[i, head])
+
+
+@compiled
+def _put_off(queues: PutOff, i: int, position: int) -> None:
+    queues.ring[i, (queues.head[i] + queues.waiting[i]) % queues.ring.shape[1]] = position
+    queues.waiting[i] += 1
+
+
 @compiled
 def _simulate(
     runtimes: NDArray[np.float64],
     stream: NDArray[np.int64],
     caps: NDArray[np.float64],
     tree: Tournament,
-    ring: NDArray[np.int32],
+    queues: PutOff,
     settings: tuple[float, float, float, float],
     spent: NDArray[np.float64],
     changes: NDArray[np.float64],
@@ -75,15 +109,11 @@ def _simulate(
     `caps` are the shortest cap, its doublings, and the cutoff, where nothing is put off any more.
     """
     epsilon, delta, scale, budget = settings
-    count, size = runtimes.shape[0], ring.shape[1]
+    count, level, waiting = runtimes.shape[0], queues.level, queues.waiting
     total = np.zeros(count)  # sum of R_il
     started = np.zeros(count, dtype=np.int64)  # K_i
     wanted = np.full(count, int(queue_size(epsilon, scale, 1.0)), dtype=np.int64)  # q_i
     fresh = wanted.copy()
-    level = np.zeros(count, dtype=np.int64)  # of the head
-    head = np.zeros(count, dtype=np.int64)
-    waiting = np.zeros(count, dtype=np.int64)  # in the ring
-    at_level = np.zeros(count, dtype=np.int64)  # of these, at the level of the head
     charged, steps, incumbent, used = 0.0, 0, -1, 0
     while True:
         i = tree[ROOT].winner
@@ -95,13 +125,7 @@ def _simulate(
             fresh[i] -= 1
             started[i] += 1
         else:
-            if at_level[i] == 0:
-                level[i] += 1
-                at_level[i] = waiting[i]
-            position = ring[i, head[i]]
-            head[i] = (head[i] + 1) % size
-            waiting[i] -= 1
-            at_level[i] -= 1
+            position = _take(queues, i)
         cap = caps[level[i]]
         runtime = runtimes[i, stream[position]]
         seconds = min(runtime, cap)
@@ -111,8 +135,7 @@ def _simulate(
         # Runs shorter than the first cap count as that long: none is known to take less.
         total[i] += max(seconds, caps[0]) if is_new else seconds - caps[level[i] - 1]
         if runtime > cap:
-            ring[i, (head[i] + waiting[i]) % size] = position
-            waiting[i] += 1
+            _put_off(queues, i, position)
         if is_new:
             wanted[i] = int(queue_size(epsilon, scale, float(started[i])))
         fresh[i] += max(0, wanted[i] - fresh[i] - waiting[i])
@@ -146,7 +169,9 @@ def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Outcom
         problem.stream,
         np.array([*caps, cutoff]),
         tree,
-        np.zeros((count, longest_queue + 1), dtype=np.int32),
+        PutOff(
+            np.zeros((count, longest_queue + 1), dtype=np.int32), *np.zeros((4, count), np.int64)
+        ),
         (epsilon, delta, scale, problem.budget),
         spent,
         changes,
