@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from cunctator.base.records import Outcome, Status
-from cunctator.core.pairs import CRASH, compared
 from cunctator.core.scheduler import Scheduler
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
@@ -69,12 +68,16 @@ def test_a_simulation_says_the_same():
 
 
 def test_crashes_and_runs_of_which_nothing_is_known():
-    nothing = math.nan
-    one = np.array([1.0, CRASH, nothing, math.inf, 2.0])
-    other = np.array([3.0, 3.0, 3.0, 0.5])
-    found = compared(one, other, 2.0, 8.0)
-    assert found.pairs == 3 and found.cap == 2.0
-    assert found.one == pytest.approx((1 + 8 + 2) / 3)
-    assert found.other == pytest.approx((2 + 2 + 0.5) / 3)
-    assert compared(one[:0], other, 2.0, 8.0).pairs == 0
-    assert compared(one, other, 2.0, math.inf).one == math.inf
+    scheduler = Scheduler(2, 10, first_cap=1.0, cutoff=8.0)
+    outcomes = {
+        (0, 0): Outcome(Status.CRASHED, 0.5),
+        (1, 0): Outcome(Status.SOLVED, 1.0),
+    }
+    for _ in range(20):  # all others stay in flight
+        run = scheduler.ask()
+        if run is not None and (run.configuration, run.pair) in outcomes:
+            scheduler.tell(run, outcomes.pop((run.configuration, run.pair)))
+    found = scheduler.compared(0, 1)
+    assert not outcomes and min(scheduler.state.testers["started"]) > 1
+    assert (found.pairs, found.one, found.other) == (1, 8.0, 1.0)
+    assert math.isnan(Scheduler(2, 10).compared(0, 1).one)

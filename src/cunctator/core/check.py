@@ -13,6 +13,7 @@ from cunctator.core.runtimes import Chunk
 from cunctator.core.sentinels import NONE
 from cunctator.core.state import RUNGS, State
 from cunctator.core.tournament import ROOT, Tournament
+from cunctator.core.values import CRASHED_PAIR, NOT_YET, values_of
 
 
 def stored_runtimes(state: State, index: int) -> NDArray[np.float64]:
@@ -95,6 +96,7 @@ def _check_tester(state: State, index: int) -> None:
     assert runtimes.size == tester.completed
     assert np.all(np.diff(runtimes) >= 0), "runtimes out of order"
     _check_directory(state, index)
+    _check_values(state, index, runtimes, queue)
 
     # Invariant 1: active pairs are the first `started`; none is pending twice.
     pending = [pair for pair, _ in queue] + flying
@@ -121,6 +123,22 @@ def _check_tester(state: State, index: int) -> None:
     most = max(3.0, caps.sum() / caps[known])
     within_caps = tester.charged - tester.overrun
     assert within_caps <= most * values.sum() * (1 + 1e-9), f"more time spent than {most} r m"
+
+
+def _check_values(
+    state: State, index: int, runtimes: NDArray[np.float64], queue: list[tuple[int, int]]
+) -> None:
+    """What is known by pair is what the runtimes, the queue and the counts say."""
+    tester = state.testers[index]
+    values = values_of(state.values, index, int(tester.started))
+    assert values.size == tester.started
+    finished = np.sort(values[(values > 0) & (values != CRASHED_PAIR)])
+    assert np.array_equal(finished, runtimes), "runtimes differ from values by pair"
+    assert (values == CRASHED_PAIR).sum() == tester.crashed
+    assert (values == NOT_YET).sum() == tester.new_in_flight
+    for pair, level in queue:
+        tried = caps_up_to(state, level - 1)[-1]
+        assert values[pair] == -tried, "a pair was put off at another cap"
 
 
 def _check_turns(state: State) -> None:

@@ -1,22 +1,19 @@
-"""What came of each pair, by configuration: so that two are compared over the same pairs.
+"""Two configurations side by side: over the pairs that both have run, up to the same cap.
 
-A mean over 19 pairs and one over 4 do not compare: the 4 may be the hard ones. The bounds need
-sorted runtimes and forget which pair they belong to, so this is kept beside them. A configuration
-starts pairs in order, so it is one list of numbers for each, one number a pair.
+A mean over 19 pairs and one over 4 do not compare: the 4 may be the hard ones.
 """
 
 from __future__ import annotations
 
 import math
-from array import array
-from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-MISSING, CRASH = math.nan, -1.0
-"""Instead of a runtime: nothing came of the pair yet; it crashed. Infinity: it was put off."""
+from cunctator.core.known import common_cap
+from cunctator.core.state import State
+from cunctator.core.values import CRASHED_PAIR, NOT_YET, values_of
 
 
 class Compared(NamedTuple):
@@ -30,33 +27,22 @@ class Compared(NamedTuple):
     other: float
 
 
-class PairValues:
-    """One number for each configuration and pair that has been run."""
+def compared(state: State, one: int, other: int) -> Compared:
+    """The means of two over the pairs that both have run, up to a cap that both are known to.
 
-    def __init__(self) -> None:
-        self._values: defaultdict[int, array[float]] = defaultdict(lambda: array("d"))
-
-    def put(self, configuration: int, pair: int, value: float) -> None:
-        """What is known now: a runtime, CRASH, or infinity."""
-        values = self._values[configuration]
-        while len(values) <= pair:
-            values.append(MISSING)
-        values[pair] = value
-
-    def of(self, configuration: int) -> NDArray[np.float64]:
-        """All of a configuration, by pair."""
-        return np.array(self._values.get(configuration, ()), dtype=np.float64)
-
-
-def compared(
-    one: NDArray[np.float64], other: NDArray[np.float64], cap: float, cutoff: float
-) -> Compared:
-    """Both over the pairs that both have; crashes count as the cutoff."""
-    size = min(one.size, other.size)
-    common = ~(np.isnan(one[:size]) | np.isnan(other[:size]))
+    Every pair that was put off has been tried at that cap. Crashes count as the cutoff.
+    """
+    cap, cutoff = common_cap(state, one, other), state.rules.cutoff
+    size = int(state.testers["started"][[one, other]].min())
+    sides = [values_of(state.values, index, size) for index in (one, other)]
+    common = (sides[0] != NOT_YET) & (sides[1] != NOT_YET)
     count = int(common.sum())
     if count == 0:
         return Compared(0, cap, math.nan, math.nan)
-    sides = [side[:size][common] for side in (one, other)]
-    means = [np.where(side == CRASH, cutoff, np.minimum(side, cap)).mean() for side in sides]
-    return Compared(count, cap, float(means[0]), float(means[1]))
+    means = [_mean_up_to(side[common], cap, cutoff) for side in sides]
+    return Compared(count, cap, *means)
+
+
+def _mean_up_to(values: NDArray[np.float64], cap: float, cutoff: float) -> float:
+    capped = np.where(values < 0, cap, np.minimum(values, cap))
+    return float(np.where(values == CRASHED_PAIR, cutoff, capped).mean())

@@ -57,6 +57,8 @@ def replay_events(
                 return NO_CONFIGURATION, at
             if index != events.configuration[at] or number != state.now.step + 1:
                 return DIFFERENT, at
+            if not room_for_result(state, index):
+                return NO_ROOM, at
             begin_flight(state, index, slot)
             if flights[slot].pair != events.pair[at]:
                 return DIFFERENT, at
@@ -91,12 +93,7 @@ def replay(scheduler: Scheduler, events: Events) -> list[Run]:
         elif why == NO_CONFIGURATION:
             scheduler.widen()
         elif why == NO_ROOM:
-            index = int(scheduler.state.flights[slots[events.number[at]]].configuration)
-            scheduler.state = grow(scheduler.state, index)
+            scheduler.state = grow(scheduler.state, int(events.configuration[at]))
         else:
             raise DifferentReplay(at, int(events.number[at]))
-    told = events.status != ASKED
-    columns = (events.configuration, events.pair, events.status, events.seconds)
-    for row in zip(*(column[told].tolist() for column in columns), strict=True):
-        scheduler.note(*row)
     return [scheduler.take_off(int(slots[n]), int(n)) for n in np.flatnonzero(slots != NONE)]

@@ -18,8 +18,8 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.compiled import compiled
-from cunctator.core.known import cap_at, common_cap, is_exact, mean_runtime
-from cunctator.core.pairs import CRASH, Compared, PairValues, compared
+from cunctator.core.known import cap_at, is_exact, mean_runtime
+from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import choose, pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
 from cunctator.core.recommend import recommended
@@ -134,7 +134,6 @@ class Scheduler:
         self.state = new_state(configurations, rules, constants, sizes)
         self._is_whole = draws is None if sizes is None else limit is not None
         self._draws = draws or (lambda size: size - fixed)
-        self._pairs = PairValues()
         self.stop: StopReason | None = None
         self._slot_of_run: dict[int, int] = {}
         rekey_all(self.state)
@@ -155,6 +154,7 @@ class Scheduler:
         if index < 0:
             return None
         slot = self._free_slot()
+        self._make_room(index)
         begin_flight(self.state, index, slot)
         return self.take_off(slot, self.step)
 
@@ -180,16 +180,8 @@ class Scheduler:
         if not (math.isfinite(outcome.seconds) and outcome.seconds >= 0):
             raise InvalidSetting("seconds", outcome.seconds, "expected a finite time, 0 or more")
         slot = self._slot_of_run.pop(run.number)
-        flight = self.state.flights[slot]
-        index, pair = int(flight.configuration), int(flight.pair)
-        if outcome.status is not Status.SOLVED or outcome.seconds <= run.cap:
-            self.note(index, pair, STATUS_CODE[outcome.status], outcome.seconds)
-        else:
-            self.note(index, pair, CAPPED, outcome.seconds)
-        if not room_for_result(self.state, index):
-            self.state = grow(self.state, index)
-        code = STATUS_CODE[outcome.status]
-        finish_flight(self.state, slot, code, float(outcome.seconds))
+        self._make_room(int(self.state.flights[slot].configuration))
+        finish_flight(self.state, slot, STATUS_CODE[outcome.status], float(outcome.seconds))
 
     def recommend(self) -> int:
         """The incumbent at this moment: see `recommend.py`."""
@@ -203,20 +195,9 @@ class Scheduler:
         """What is known of one configuration."""
         return standing(self.state, configuration)
 
-    def note(self, index: int, pair: int, status: int, seconds: float) -> None:
-        """Keep what came of a pair, for `compared`; `status` as in the kernels."""
-        value = CRASH if status == CRASHED else math.inf
-        if status == SOLVED:
-            value = max(seconds, self.state.rules.first_cap)
-        self._pairs.put(index, pair, value)
-
     def compared(self, one: int, other: int) -> Compared:
-        """The means of two over the pairs that both have run, up to a cap that both are known to.
-
-        Every pair that was put off has been tried at that cap.
-        """
-        cap, cutoff = common_cap(self.state, one, other), self.state.rules.cutoff
-        return compared(self._pairs.of(one), self._pairs.of(other), cap, cutoff)
+        """Two over the pairs that both have run, up to a cap that both are known to."""
+        return compared(self.state, one, other)
 
     def check(self) -> None:
         """Raise AssertionError if the state breaks one of the paper's invariants or our own."""
@@ -233,6 +214,11 @@ class Scheduler:
         size = int(sizes[sizes > room][0])
         self.state = with_more_configurations(self.state, size)
         rekey_all(self.state)
+
+    def _make_room(self, index: int) -> None:
+        """For one more run of a configuration, and its result."""
+        if not room_for_result(self.state, index):
+            self.state = grow(self.state, index)
 
     def _free_slot(self) -> int:
         free = np.flatnonzero(self.state.flights["configuration"] == NONE)

@@ -8,7 +8,7 @@ arrays, between steps.
 There are few arrays on purpose, each of records (`rows.py`): every one of them costs compile time
 in every kernel. A number that is kept for each configuration is a field of `Tester`, one kept for
 each pool a field of `Pool`, and a single one a field of `Now`. Lists of any length, one for each
-configuration, are headers and cells, as in `queues.py` and `runtimes.py`.
+configuration, are headers and cells, as in `queues.py`, `runtimes.py` and `values.py`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from cunctator.core.rows import Rows, continued, longer, new_record, new_rows
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
 from cunctator.core.sentinels import NONE
 from cunctator.core.tournament import Tournament, new_tournament
+from cunctator.core.values import Values, new_values, values_have_room
 
 MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
@@ -231,6 +232,8 @@ class State(NamedTuple):
     """The edges, in seconds: first_cap * 2^(k / 4), up to the cutoff."""
     runtimes: Runtimes
     queues: Queues
+    values: Values
+    """What is known of each pair, by configuration."""
     flights: Rows[Flight]
     by_lower: Tournament
     """Keys (a value the lower bound does not fall below before the key expires, started)."""
@@ -284,6 +287,7 @@ def new_state(
         edges=edges,
         runtimes=new_runtimes(configurations, configurations // 4 + 16, room),
         queues=new_queues(configurations, room),
+        values=new_values(configurations, configurations + 16, 4 * configurations + 64),
         flights=new_flights(16),
         by_lower=new_tournament(configurations),
         by_expiry=new_tournament(configurations),
@@ -326,7 +330,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
     The keys must be set from scratch (see `scheduler.rekey_all`).
     """
     fresh = new_state(configurations, state.rules, state.profile, state.pools["members"])
-    queues, runtimes = state.queues, state.runtimes
+    queues, runtimes, values = state.queues, state.runtimes, state.values
     return state._replace(
         testers=continued(fresh.testers, state.testers),
         areas=continued(fresh.areas, state.areas),
@@ -334,6 +338,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
         rungs=continued(fresh.rungs, state.rungs),
         queues=queues._replace(headers=continued(fresh.queues.headers, queues.headers)),
         runtimes=runtimes._replace(headers=continued(fresh.runtimes.headers, runtimes.headers)),
+        values=values._replace(headers=continued(fresh.values.headers, values.headers)),
         by_lower=fresh.by_lower,
         by_expiry=fresh.by_expiry,
         by_sharp=fresh.by_sharp,
@@ -343,13 +348,17 @@ def with_more_configurations(state: State, configurations: int) -> State:
 
 @compiled
 def room_for_result(state: State, index: int) -> bool:
-    """Whether one more result of configuration `index` fits into the arrays."""
-    return queue_has_room(state.queues, index) and runtimes_have_room(state.runtimes, index)
+    """Whether one more run of configuration `index`, and its result, fit into the arrays."""
+    return (
+        queue_has_room(state.queues, index)
+        and runtimes_have_room(state.runtimes, index)
+        and values_have_room(state.values, index)
+    )
 
 
 def grow(state: State, index: int) -> State:
-    """The same state with larger arrays, so that a result of configuration `index` fits."""
-    runtimes, queues = state.runtimes, state.queues
+    """The same state with larger arrays, so that a run of configuration `index` fits."""
+    runtimes, queues, values = state.runtimes, state.queues, state.values
     if runtimes.used.rows == runtimes.values.shape[0]:
         runtimes = runtimes._replace(values=longer(runtimes.values))
     if not runtimes_have_room(runtimes, index):
@@ -358,4 +367,9 @@ def grow(state: State, index: int) -> State:
     if not queue_has_room(queues, index):
         extra = 2 * int(queues.headers[index].capacity) + 4
         queues = queues._replace(cells=longer(queues.cells, extra))
-    return state._replace(runtimes=runtimes, queues=queues)
+    if values.used.rows == values.chunks.shape[0]:
+        values = values._replace(chunks=longer(values.chunks))
+    if not values_have_room(values, index):
+        extra = 2 * int(values.headers[index].capacity) + 4
+        values = values._replace(cells=longer(values.cells, extra))
+    return state._replace(runtimes=runtimes, queues=queues, values=values)

@@ -18,6 +18,7 @@ from cunctator.core.runtimes import below, insert
 from cunctator.core.state import TURNS, State
 from cunctator.core.tight import bin_runtime, sharp_in_flight
 from cunctator.core.tournament import set_key
+from cunctator.core.values import CRASHED_PAIR, add_pair, put_value
 
 NOTHING, NEW, RETRY = 0, 1, 2
 SOLVED, CAPPED, CRASHED = 0, 1, 2
@@ -76,6 +77,7 @@ def begin(state: State, index: int, kind: int) -> tuple[int, int]:
             tester.chosen += 1
             now.most_chosen = max(now.most_chosen, tester.chosen)
         tester.new_in_flight += 1
+        add_pair(state.values, index, pair)
     else:
         level = head_level(state.queues, index)
         pair = pop(state.queues, index)
@@ -110,19 +112,22 @@ def finish(
     tester.overrun += max(0.0, seconds - cap)
     if status == CRASHED:
         tester.crashed += 1
+        put_value(state.values, index, pair, CRASHED_PAIR)
     elif status == SOLVED and seconds <= cap:
-        _complete(state, index, max(seconds, rules.first_cap))
+        _complete(state, index, pair, max(seconds, rules.first_cap))
     elif cap >= rules.cutoff:
-        _complete(state, index, rules.cutoff)
+        _complete(state, index, pair, rules.cutoff)
     else:
         push(state.queues, index, pair, level + 1)
+        put_value(state.values, index, pair, -cap)
     tester.queue_target = queue_target(state, index)
     regrade(state, index)
 
 
 @compiled
-def _complete(state: State, index: int, value: float) -> None:
+def _complete(state: State, index: int, pair: int, value: float) -> None:
     tester = state.testers[index]
+    put_value(state.values, index, pair, value)
     insert(state.runtimes, index, value)
     bin_runtime(state.edges, state.histogram[index], value)
     tester.completed += 1

@@ -20,7 +20,6 @@ from cunctator.base.notices import announced_compilation
 from cunctator.base.records import StopReason
 from cunctator.core.certificate import Certificate, certify, least_runs
 from cunctator.core.check import check_state
-from cunctator.core.known import common_cap
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT
@@ -118,13 +117,7 @@ class Simulation:
 
     def compared(self, one: int, other: int) -> Compared:
         """Two over the pairs that both have run, up to a cap that both are known to."""
-        state, started = self.state, self.state.testers["started"]
-        pairs = self._order[: min(started[one], started[other])]
-        mine, others = (
-            np.maximum(self.table.runtimes[index, pairs], state.rules.first_cap)
-            for index in (one, other)
-        )
-        return compared(mine, others, common_cap(state, one, other), state.rules.cutoff)
+        return compared(self.state, one, other)
 
     def run(self, progress: Callable[[Simulation], None] | None = None) -> Result:
         """Go on until it stops, calling `progress` now and then.
