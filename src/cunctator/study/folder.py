@@ -64,7 +64,7 @@ def begin_study(
         facts = {
             "version": version("cunctator"),
             "digest": scenario.digest,
-            "folder": str(scenario.path.resolve().parent),
+            "folder": str(scenario.folder),
             "created": str(time.time()),
         }
         copy = directory / COPY
@@ -139,7 +139,7 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
     """The scenario of a study, from its copy."""
     folder = Path(journal.fact("folder") or directory)
     scenario = load_scenario(directory / COPY, folder)
-    if scenario.digest != journal.fact("digest"):
+    if journal.fact("digest") not in scenario.digests:
         raise StudyProblem(
             directory,
             "its scenario, or the list of its instances, is not what it was when it began",
