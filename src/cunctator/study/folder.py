@@ -29,7 +29,8 @@ from cunctator.scenario import Scenario, load_scenario
 from cunctator.study.fingerprints import note_session
 from cunctator.study.journal.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.study.journal.repair import add_checksums, repair_journal
-from cunctator.study.loop import Budget, Spent, Study, View, logger
+from cunctator.study.loop import Study, logger
+from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import LocalWorkers, Workers
 from cunctator.target.tree import status_fields
 
@@ -113,11 +114,9 @@ def resumed_study(
 def _check_unspoilt(directory: Path, journal: Journal) -> None:
     """Some studies cannot be gone on with: what they recorded would mislead the rest."""
     last = journal.last_progress()
-    stop = str(last[1].get("stop")) if last else ""
     spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
-    if stop in (reason.value for reason in spoilt):
-        assert last is not None
-        problem = f"it ended because {stop}: {last[1].get('problem')}"
+    if last is not None and last[1].stop in [reason.value for reason in spoilt]:
+        problem = f"it ended because {last[1].stop}: {last[1].problem}"
         raise StudyProblem(directory, problem, "mend that, then begin a new study")
 
 
@@ -157,10 +156,10 @@ def answer_of(directory: Path) -> int:
         journal.close()
     if last is None:
         raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
-    incumbent = last[1]["incumbent"]
-    if not isinstance(incumbent, dict):
+    incumbent = last[1].incumbent
+    if incumbent is None:
         raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
-    return int(incumbent["index"])
+    return incumbent.index
 
 
 def compile_kernels() -> None:
@@ -203,7 +202,7 @@ def _opened(
     last = journal.last_progress()
     spent = Spent(
         charged=float(events.seconds[told].sum()),
-        wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
+        wall=last[1].wall if last else 0.0,
         runs=int(told.sum()),
         solved=int(solved.sum()),
         default_solved=int((solved & (events.configuration == 0)).sum()),

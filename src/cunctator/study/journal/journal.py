@@ -8,7 +8,7 @@ scheduler that goes through the same events is in the same state.
 look need not go through all events again; old rows are thinned out. `facts` says what the study
 is, `extensions` what was added to its budget, `answers` what each instance was answered first,
 `incumbents` how the study's own answer changed, `sessions` and `files` what it was driven by and
-what it ran. All rows have checksums; see `journal_tables.py`.
+what it ran. All rows have checksums; see `tables.py`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from cunctator.study.journal.rows import (
     decoded,
     encoded,
     given_of,
+    parsed,
     problem_of,
-    progress_of,
 )
 from cunctator.study.journal.store import SCHEMA, UNCHECKED_SCHEMA, Store
 from cunctator.study.journal.tables import (
@@ -48,6 +48,7 @@ from cunctator.study.journal.tables import (
     SESSIONS,
     BadRow,
 )
+from cunctator.study.snapshot import Snapshot, snapshot_of
 from cunctator.target.answers import Given
 
 __all__ = [
@@ -126,26 +127,30 @@ class Journal:
                 for _, instance, answer, command in self.store.rows(ANSWERS)
             }
 
-    def add_progress(self, at: float, data: dict[str, object], instead: bool = False) -> None:
-        """Keep what `status` shows, `instead` of the last or after it; `commit` makes it count.
+    def add_progress(self, at: float, snapshot: Snapshot, instead: bool = False) -> None:
+        """Keep what `status` shows, `instead` of the last or after it; `commit` makes it count."""
+        row = (at, encoded(json.dumps(snapshot.as_data())))
+        if instead and self.store.last_number(PROGRESS):
+            self.store.replace_last(PROGRESS, *row)
+        else:
+            self.add_progress_row(*row)
+
+    def add_progress_row(self, at: float, text: bytes) -> None:
+        """Add a row as it is written, and thin out those before.
 
         Row n stays until it is as many rows old as PROGRESS_KEPT times the greatest power of two
         that divides n: some hundred rows tell how a study went, however long it takes.
         """
-        row = (at, encoded(json.dumps(data)))
-        if instead and self.store.last_number(PROGRESS):
-            self.store.replace_last(PROGRESS, *row)
-            return
-        number = self.store.add(PROGRESS, *row)
+        number = self.store.add(PROGRESS, at, text)
         old = number - PROGRESS_KEPT * (number & -number)
         if old > 0:
             self.store.run("delete from progress where id = ?", (old,))
 
-    def last_progress(self) -> tuple[float, dict[str, object]] | None:
+    def last_progress(self) -> tuple[float, Snapshot] | None:
         """When progress was last kept, and what it was."""
         row = self.store.last(PROGRESS)
         with self.store.reading():
-            return None if row is None else (float(row[1]), progress_of(decoded(row[2])))
+            return None if row is None else (float(row[1]), snapshot_of(parsed(decoded(row[2]))))
 
     def extend(self, at: float, seconds: float, runs: int = 0) -> None:
         """Add to the budget; it counts once `commit` has returned."""
