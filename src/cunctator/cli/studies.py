@@ -58,6 +58,9 @@ def run(
     workers: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of configurations and pairs.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="The longest run, e.g. 60s.")] = None,
+    warm: Annotated[
+        Path | None, typer.Option(help="An earlier study: what it liked is tried first.")
+    ] = None,
     json_file: JsonFile = None,
 ) -> None:
     """Begin a study: find the fastest configuration of a real target.
@@ -67,10 +70,16 @@ def run(
     with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study.folder import begin_study
+        from cunctator.study.warm import folder_of_copy, warm_configurations
 
         check_writable(json_file, scenario)
         changes = changes_of(budget, wall, workers, seed, cutoff)
-        loaded = load_scenario(scenario, changes=changes)
+        folder = folder_of_copy(scenario)
+        loaded = load_scenario(scenario, folder, changes)
+        if warm is not None:
+            initial = warm_configurations(loaded, warm)
+            loaded = load_scenario(scenario, folder, changes, initial)
+            typer.echo(f"Tried first, from {warm}: {counted(len(initial), 'configuration')}.")
         place = directory or scenario.with_suffix(".study")
         conduct(begin_study(loaded, place), place, json_file)
 

@@ -12,13 +12,14 @@ import logging
 import math
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from cunctator.base.errors import InvalidSetting, StudyProblem
+from cunctator.base.errors import DifferentReplay, InvalidSetting, StudyProblem
 from cunctator.base.notices import announced_compilation
 from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.base.units import counted, parse_extension
@@ -197,7 +198,10 @@ def _opened(
         )
         compile_kernels()
         events = journal.events()
-        unfinished = replay(scheduler, events)
+        try:
+            unfinished = replay(scheduler, events)
+        except DifferentReplay as error:
+            raise _cannot_go_on(directory, error) from error
     told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(
@@ -216,6 +220,22 @@ def _opened(
         finally:
             workers.close()
             journal.close()
+
+
+def _cannot_go_on(directory: Path, error: DifferentReplay) -> StudyProblem:
+    """What to do with a study whose search this version does not make as it was made."""
+    place = directory if directory.name else directory.resolve()
+    number = 2
+    while (new := place.with_name(f"{place.stem}-{number}.study")).exists():
+        number += 1
+    words = shlex.join(["run", str(directory / COPY), str(new), "--warm", str(directory)])
+    return StudyProblem(
+        directory,
+        f"it cannot be gone on with to the letter: run {error.number} (event {error.event + 1}) was"
+        " not what this version would ask for",
+        "use the version that began it, or begin a new study with what it liked:"
+        f" cunctator {words}",
+    )
 
 
 @contextmanager

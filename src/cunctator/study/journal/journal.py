@@ -17,6 +17,7 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,12 @@ class Journal:
         with self.store.reading():
             return None if row is None else (float(row[1]), snapshot_of(parsed(decoded(row[2]))))
 
+    def progress(self) -> list[Snapshot]:
+        """All progress that is kept, in order."""
+        rows = self.store.rows(PROGRESS)
+        with self.store.reading():
+            return [snapshot_of(parsed(decoded(row[2]))) for row in rows]
+
     def extend(self, at: float, seconds: float, runs: int = 0) -> None:
         """Add to the budget; it counts once `commit` has returned."""
         self.store.add(EXTENSIONS, at, seconds, runs)
@@ -270,13 +277,23 @@ def _check(journal: Journal) -> None:
         raise StudyProblem(path, "the journal cannot be used: there is nothing in it", fix)
     schema = journal.fact("schema")
     if schema is not None and schema not in (SCHEMA, UNCHECKED_SCHEMA):
-        raise StudyProblem(
-            path,
-            f"its format is number {schema}, this version's is {SCHEMA}",
-            "use the version of Cunctator that began the study",
+        problem = (
+            f"its format is number {schema}, written by {_writer(journal)}; this is Cunctator"
+            f" {version('cunctator')}, which reads {UNCHECKED_SCHEMA} and {SCHEMA}"
         )
+        raise StudyProblem(path, problem, "use that version")
     for name in ("schema", *NEEDED):
         value = journal.fact(name)
         if not value or "\0" in value:
             raise damaged(journal.directory, f"its {name} is missing")
     journal.store.check_facts()
+
+
+def _writer(journal: Journal) -> str:
+    """Who wrote a journal last, as far as that can be told of a format that is not known."""
+    try:
+        row = journal.store.one("select version from sessions order by id desc limit 1")
+    except StudyProblem:
+        row = None
+    name = row[0] if row else journal.fact("version")
+    return f"Cunctator {name}" if name else "another version of Cunctator"
