@@ -160,7 +160,7 @@ def test_ctrl_c_when_nobody_reads_any_more(folder, ending):
     journal = open_journal(study, writing=False)
     progress = journal.last_progress()
     journal.close()
-    assert progress[1]["stop"] == "interrupted"
+    assert progress[1].stop == "interrupted"
     assert (study / "lock").read_text() == ""
 
 

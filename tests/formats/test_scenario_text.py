@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from cunctator.base.errors import CunctatorError, InvalidKey, InvalidScenario
 from cunctator.formats.imported import ImportedScenario, ImportedSpace
-from cunctator.formats.scenario_text import scenario_text, space_text, toml_value
+from cunctator.formats.scenario_text import scenario_text, space_text
 from cunctator.scenario import Scenario, load_scenario
+from cunctator.scenario.toml_text import toml_value
 from cunctator.space.expressions import (
     Call,
     Constant,

@@ -56,7 +56,7 @@ def shown(study):
         changes = journal.changes()
     answer = answer_of(study)
     with resumed_study(study, 0.0, lambda *_: RecordedWorkers(2, answered)) as resumed:
-        data = resumed.view().as_data()
+        data = resumed.view().snapshot().as_data()
     for name in ("own_seconds", "busy"):  # of this process
         del data[name]
     return looked, crashes, answers, changes, answer, json.dumps(data)

@@ -18,6 +18,7 @@ from cunctator.core.scheduler import STATUS_CODE
 from cunctator.study.journal import file as journal_file
 from cunctator.study.journal.journal import FILE, Details, create_journal, is_begun, open_journal
 from cunctator.study.journal.tables import PROGRESS as PROGRESS_TABLE
+from cunctator.study.snapshot import snapshot_of
 from cunctator.target.answers import Given
 
 FACTS = {"version": "1", "digest": "d", "folder": "/somewhere", "created": "0"}
@@ -57,7 +58,7 @@ def fill(folder: Path) -> None:
             journal.add_ask(run, 0.0)
             journal.add_outcome(run, 0.0, Status.CRASHED, 0.1 * number, details)
         journal.add_answer("one", Given("SAT", ("solver", "one")))
-        journal.add_progress(4.0, PROGRESS)
+        journal.add_progress(4.0, snapshot_of(PROGRESS))
         journal.extend(5.0, 60.0)
         journal.commit()
 
@@ -96,7 +97,7 @@ def test_what_is_written_is_read(study):
     assert [crash.configuration for crash in crashes] == [0, 1, 2]  # the default's first
     assert crashes[0].problem == "no"
     assert answers == {"one": Given("SAT", ("solver", "one"))}
-    assert progress == (4.0, PROGRESS) and extended == (60.0, 0)
+    assert progress == (4.0, snapshot_of(PROGRESS)) and extended == (60.0, 0)
 
 
 @pytest.mark.parametrize(
@@ -157,10 +158,11 @@ def places(data, path=()):
             yield from places(value, (*path, name))
 
 
-SHOWN = [path for path in places(PROGRESS) if path[-1] not in ("in_flight", "mean")]
+REQUIRED = [path for path in places(PROGRESS) if path[-1] not in ("in_flight", "mean")]
+"""What all versions wrote."""
 
 
-@pytest.mark.parametrize("path", SHOWN, ids=".".join)
+@pytest.mark.parametrize("path", REQUIRED, ids=".".join)
 def test_progress_that_lacks_a_key_or_holds_something_else(study, path):
     for wrong in (None, [[]], float("nan"), -1):
         data = json.loads(json.dumps(PROGRESS))
@@ -226,7 +228,7 @@ def read_only(monkeypatch):
 
 def test_a_read_only_folder_is_read_without_other_files(study, read_only):
     with closing(open_journal(study, writing=False)) as journal:
-        assert journal.last_progress() == (4.0, PROGRESS)
+        assert journal.last_progress() == (4.0, snapshot_of(PROGRESS))
         assert [path.name for path in study.iterdir()] == [FILE]
     (study / f"{FILE}-wal").touch()
     assert read_all(study)[4] == (60.0, 0)

@@ -230,11 +230,11 @@ def test_answer_and_default_are_compared_over_the_same_pairs(tmp_path):
         runs = [Execution(0, settings, *scenario.instances.pair(k), both.cap) for k in common]
         runtimes = np.array([runtime_of(run) for run in runs])
         assert mean == pytest.approx(np.clip(runtimes, 0.01, both.cap).mean())
-    text = " ".join(facts(view.as_data()))
+    text = " ".join(facts(view.snapshot()))
     assert f"over the {both.pairs} pairs that both have run" in text
     again = go_on(tmp_path / "study", RecordedWorkers())
     assert again.spent.runs == 150 and again.compared == both, "it is restored with the rest"
-    certificate = view.as_data()["certificate"]
+    certificate = view.snapshot().as_data()["certificate"]
     assert certificate["looked_at"] == 12
     assert (1 - certificate["gamma"]) ** 11 == pytest.approx(0.1 * 0.05)
 
@@ -318,9 +318,9 @@ def test_without_a_solved_run_there_is_no_answer(tmp_path):
     scenario = write_scenario(tmp_path, "runs = 60")
     view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=hanging))
     assert view.stop is StopReason.BUDGET and not view.has_answer
-    data = view.as_data()
+    data = view.snapshot().as_data()
     assert data["incumbent"] is None and data["certificate"] is None and data["solved"] == 0
-    text = " ".join(facts(data))
+    text = " ".join(facts(view.snapshot()))
     assert NO_ANSWER in text and "configuration" not in text
 
 
@@ -460,6 +460,6 @@ def test_a_million_rows_resume_soon(tmp_path):
     assert time.monotonic() - begun < 20
     begun = time.monotonic()
     journal = open_journal(tmp_path / "study", writing=False)
-    assert journal.last_progress()[1]["runs"] == 500_000
+    assert journal.last_progress()[1].runs == 500_000
     journal.close()
     assert time.monotonic() - begun < 1

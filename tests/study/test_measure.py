@@ -128,6 +128,17 @@ def recorded(tmp_path, monkeypatch):
     return run
 
 
+def test_what_an_earlier_version_measured_counts(recorded, tmp_path):
+    """It wrote down another digest of the same scenario."""
+    recorded(RecordedWorkers())
+    with closing(sqlite3.connect(tmp_path / "table.npz.db")) as connection, connection:
+        earlier = load_scenario(tmp_path / "scenario.toml").digests[1]
+        connection.execute("update facts set digest = ?", (earlier,))
+    workers = RecordedWorkers()
+    recorded(workers)
+    assert not workers.executions
+
+
 def rows(beside):
     with closing(sqlite3.connect(beside)) as connection:
         return connection.execute("select count(*) from runs").fetchone()[0]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from cunctator.base.errors import DifferentReplay, StudyProblem
+from cunctator.base.errors import StudyProblem
 from cunctator.cli import app
 from cunctator.core.replay import ASKED
 from cunctator.study.folder import resumed_study
@@ -73,7 +73,7 @@ def test_one_without_checksums_gets_them_or_stays_as_it_was(original, tmp_path):
     with closing(sqlite3.connect(study / "study.db")) as connection, connection:
         connection.execute("update events set configuration = 3 where id = 100")
     with (
-        pytest.raises(DifferentReplay),
+        pytest.raises(StudyProblem, match="cannot be gone on with to the letter"),
         resumed_study(study, 0.0, lambda *_: RecordedWorkers(1, answered)),
     ):
         pass

@@ -24,6 +24,7 @@ from cunctator.study import folder as study_folder
 from cunctator.study.folder import begin_study, resumed_study
 from cunctator.study.journal import file as journal_file
 from cunctator.study.journal.journal import FILE, PROGRESS_KEPT, create_journal, open_journal
+from cunctator.study.snapshot import snapshot_of
 from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
 from tests.study.test_journal import FACTS, PROGRESS
 
@@ -241,7 +242,7 @@ def test_progress_is_thinned_out(tmp_path):
     """The last rows are there, and earlier ones further and further apart."""
     with closing(create_journal(tmp_path, FACTS)) as journal:
         for number in range(1, 5001):
-            journal.add_progress(float(number), PROGRESS)
+            journal.add_progress(float(number), snapshot_of(PROGRESS))
         journal.commit()
         journal.check()
         ids = [row[0] for row in journal.store.run("select id from progress order by id")]
@@ -280,9 +281,9 @@ def test_nothing_is_written_while_nothing_happens(tmp_path, monkeypatch):
 
         def look(view):
             with closing(open_journal(tmp_path / "study", writing=False)) as journal:
-                data = journal.last_progress()[1]
-            if data["runs"] == 5:
-                walls.append(data["wall"])
+                snapshot = journal.last_progress()[1]
+            if snapshot.runs == 5:
+                walls.append(snapshot.wall)
             if len(walls) == 6:
                 study.interrupt()
 

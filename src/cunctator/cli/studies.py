@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -33,8 +33,10 @@ from cunctator.cli.scenarios import ScenarioFile, changes_of
 if TYPE_CHECKING:
     from cunctator.scenario import Scenario
     from cunctator.study.journal.journal import Change
-    from cunctator.study.loop import Study, View
+    from cunctator.study.loop import Study
+    from cunctator.study.snapshot import Snapshot
     from cunctator.study.validate import Validation
+    from cunctator.study.view import View
 
 CRASHES_SHOWN = 5
 STALE = 30.0
@@ -56,6 +58,9 @@ def run(
     workers: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of configurations and pairs.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="The longest run, e.g. 60s.")] = None,
+    warm: Annotated[
+        Path | None, typer.Option(help="An earlier study: what it liked is tried first.")
+    ] = None,
     json_file: JsonFile = None,
 ) -> None:
     """Begin a study: find the fastest configuration of a real target.
@@ -65,10 +70,16 @@ def run(
     with readable_errors(), room_for_data(json_file):
         from cunctator.scenario import load_scenario
         from cunctator.study.folder import begin_study
+        from cunctator.study.warm import folder_of_copy, warm_configurations
 
         check_writable(json_file, scenario)
         changes = changes_of(budget, wall, workers, seed, cutoff)
-        loaded = load_scenario(scenario, changes=changes)
+        folder = folder_of_copy(scenario)
+        loaded = load_scenario(scenario, folder, changes)
+        if warm is not None:
+            initial = warm_configurations(loaded, warm)
+            loaded = load_scenario(scenario, folder, changes, initial)
+            typer.echo(f"Tried first, from {warm}: {counted(len(initial), 'configuration')}.")
         place = directory or scenario.with_suffix(".study")
         conduct(begin_study(loaded, place), place, json_file)
 
@@ -176,9 +187,9 @@ def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
             save({"runs": 0, "directory": str(directory)}, json_file)
             typer.echo(nothing_yet(directory))
             return
-        at, data = last
-        save({**data, **shared_data(directory, changes)}, json_file)
-        print_status(directory, at, data)
+        at, snapshot = last
+        save({**snapshot.as_data(), **shared_data(directory, changes)}, json_file)
+        print_status(directory, at, snapshot)
 
 
 @app.command()
@@ -243,7 +254,7 @@ def nothing_yet(directory: Path) -> str:
     return f"Nothing has been done yet, and nobody works on it; go on: cunctator resume {place}"
 
 
-def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
+def print_status(directory: Path, at: float, snapshot: Snapshot) -> None:
     """What the live display would show, and the answer."""
     from cunctator.show.study import facts, pool_table
     from cunctator.show.text import printable
@@ -257,22 +268,22 @@ def print_status(directory: Path, at: float, data: dict[str, Any]) -> None:
 
     driven = is_driven(directory)
     if driven is None:
-        driven = not data["stop"] and time.time() - at < STALE
+        driven = not snapshot.stop and time.time() - at < STALE
     if driven:
         show("running")
-    elif data["stop"]:
-        show(f"stopped: {data['stop']}")
+    elif snapshot.stop:
+        show(f"stopped: {snapshot.stop}")
     else:
         show(f"not running, and did not end in order; go on: cunctator resume {directory}")
-    for line in facts(data):
+    for line in facts(snapshot):
         show(line)
-    if data["incumbent"] is None:
+    if snapshot.incumbent is None:
         return
-    settings = data["incumbent"]["configuration"]
+    settings = snapshot.incumbent.configuration
     words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
     show(f"settings: {printable(words)}")
-    if data["certificate"]["pools"]:
-        console.print(pool_table(data["certificate"]["pools"]))
+    if snapshot.certificate is not None and snapshot.certificate.pools:
+        console.print(pool_table(snapshot.certificate.pools))
 
 
 def conduct(
@@ -288,7 +299,7 @@ def conduct(
     with quick_interrupt(), opened as study:
         with interruptible(study), watched(console) as show:
             view = study.run(show)
-        data = {**view.as_data(), **shared_data(directory, study.trajectory)}
+        data = {**view.snapshot().as_data(), **shared_data(directory, study.trajectory)}
         save(data, json_file)
         print_end(study, view)
     if hints:
@@ -332,15 +343,15 @@ def next_step(place: str, view: View) -> str:
 
 def print_end(study: Study, view: View) -> None:
     """The tables, the story, and what went wrong."""
-    from cunctator.core.statement import pools_as_data
     from cunctator.show.study import comparison, crash_list, pool_table, story
 
     console = Console()
     space = study.scenario.space
     if view.has_answer:
         console.print(comparison(space.default, space.configuration(view.answer.configuration)))
-    if view.has_answer and view.certificate.pools:
-        console.print(pool_table(pools_as_data(view.certificate)))
+    certificate = view.snapshot().certificate
+    if certificate is not None and certificate.pools:
+        console.print(pool_table(certificate.pools))
     console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
     for warning in study.warnings:
         console.print(f"Warning: {warning}", markup=False, highlight=False)

@@ -119,7 +119,7 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
         "points": [_point_as_data(point) for point in certificate.points],
         "headline": headline(certificate, delta),
         "gamma": certificate.gamma,
-        "pools": pools_as_data(certificate),
+        "pools": [_pool_as_data(pool) for pool in certificate.pools],
         "optimal": certificate.optimal,
         "versus_default": {"lower": finite_or_none(low), "upper": finite_or_none(high)},
         "floor": certificate.floor,
@@ -133,12 +133,8 @@ def _point_as_data(point: Point) -> dict[str, object]:
     return {"delta": point.delta, "epsilon": point.epsilon, "cap": finite_or_none(point.cap)}
 
 
-def pools_as_data(certificate: Certificate) -> list[dict[str, object]]:
-    """What is certified against each pool, in short."""
-    return [_pool_as_data(pool) for pool in certificate.pools]
-
-
 def _pool_as_data(pool: PoolPoints) -> dict[str, object]:
+    """What is certified against a pool, in short."""
     best = min(pool.points, key=lambda p: max(p.epsilon, p.delta), default=None)
     return {
         "size": pool.size,

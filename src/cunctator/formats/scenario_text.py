@@ -6,13 +6,12 @@ can be said in our language: a name with a backtick in it cannot, nor the name -
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cunctator.base.errors import InvalidKey, one_line
 from cunctator.formats.imported import ImportedScenario, ImportedSpace
+from cunctator.scenario.toml_text import toml_key, toml_pair, toml_value
 from cunctator.space.expressions import (
     Expression,
     ExpressionError,
@@ -23,7 +22,6 @@ from cunctator.space.expressions import (
 from cunctator.space.parameters import LISTED, Parameter, text_of
 from cunctator.target.template import RawFormat
 
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 UNITS = ((3600, "h"), (60, "m"), (1, "s"))
 TIMES = frozenset(["cutoff", "first_cap", "charged", "wall"])
 LONGEST_LINE = 100
@@ -56,7 +54,7 @@ def scenario_text(imported: ImportedScenario, source: str = "another tool's scen
         _table("target", imported.target),
         [] if imported.space.has_defaults else [DEFAULTS_ARE_MISSING.rstrip()],
         *_parameters(imported.space),
-        *(["[[initial]]", *map(_pair, one, one.values())] for one in imported.initial),
+        *(["[[initial]]", *map(toml_pair, one, one.values())] for one in imported.initial),
         _table("instances", imported.instances),
         _table("test_instances", imported.test_instances or {}),
         _table("search", imported.search),
@@ -84,14 +82,10 @@ def _joined(parts: Sequence[Sequence[str]]) -> str:
 def _table(name: str, content: Mapping[str, Any]) -> list[str]:
     """A table with its heading; nothing if it is empty."""
     lines = [
-        f"{word} = {_time(value)}" if word in TIMES else _wrapped(_pair(word, value), value)
+        f"{word} = {_time(value)}" if word in TIMES else _wrapped(toml_pair(word, value), value)
         for word, value in content.items()
     ]
     return [f"[{name}]", *lines] if lines else []
-
-
-def _pair(name: str, value: Any) -> str:
-    return f"{toml_key(name)} = {toml_value(value)}"
 
 
 def _wrapped(line: str, value: object) -> str:
@@ -171,34 +165,3 @@ def _expression(expression: Expression, names: frozenset[str], key: tuple[str, .
         problem = f"the expression {one_line(text, 100)!r} cannot be written: {problem}"
         raise InvalidKey(key, problem, "simplify it, or rename the parameters in it")
     return toml_value(text)
-
-
-def toml_key(name: str) -> str:
-    """A key, in quotes if it needs them."""
-    return name if BARE_KEY.fullmatch(name) else _quoted(name)
-
-
-def toml_value(value: Any) -> str:
-    """A value on one line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        needs_escapes = '"' in value or "\\" in value
-        if needs_escapes and "'" not in value and value.isprintable():
-            return f"'{value}'"
-        return _quoted(value)
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(map(_pair, value, value.values()))}}}"
-    return f"[{', '.join(toml_value(one) for one in value)}]"
-
-
-def _quoted(text: str) -> str:
-    """A text in double quotes; JSON escapes the same things, but for one character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        fix = "rename what is called so"
-        raise InvalidKey((), f"{text!r} cannot be written as UTF-8", fix) from None
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

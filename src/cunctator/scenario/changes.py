@@ -1,4 +1,4 @@
-"""Settings given on the command line, written into the text of a scenario.
+"""Settings and configurations given on the command line, written into the text of a scenario.
 
 The text is what a study keeps and goes by when it is resumed, so what is given must be in it. The
 rest of it stays as it is, comments included.
@@ -6,13 +6,14 @@ rest of it stays as it is, comments included.
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cunctator.base.errors import InvalidKey
 from cunctator.scenario.lines import line_of
+from cunctator.scenario.toml_text import toml_pair
+from cunctator.space.parameters import Value
 
 Changes = Mapping[tuple[str, str], str | int]
 """New values by table and key."""
@@ -28,8 +29,7 @@ def with_changes(text: str, changes: Changes) -> str:
 def _with_change(text: str, table: str, key: str, value: str | int) -> str:
     before = tomllib.loads(text)
     wanted = {**before, table: {**_table(before, table), key: value}}
-    literal = json.dumps(value) if isinstance(value, str) else str(value)
-    changed = f"{key} = {literal}  # given on the command line"
+    changed = f"{toml_pair(key, value)}  # given on the command line"
     lines = text.split("\n")
     place = line_of(text, (table, key))
     if place is None:
@@ -39,14 +39,34 @@ def _with_change(text: str, table: str, key: str, value: str | int) -> str:
     else:
         lines.insert(place, changed)
     made = "\n".join(lines)
-    try:
-        is_so = tomllib.loads(made) == wanted
-    except tomllib.TOMLDecodeError:
-        is_so = False
-    if not is_so:
+    if not _says(made, wanted):
         problem = f"it cannot be changed from the command line as [{table}] is written here"
         raise InvalidKey((table, key), problem, f"write [{table}] on a line, and a key on each")
     return made
+
+
+def with_initial(text: str, configurations: Sequence[Mapping[str, Value]]) -> str:
+    """The text of a scenario, which is known to be TOML, with more `[[initial]]` at its end."""
+    if not configurations:
+        return text
+    before = tomllib.loads(text)
+    wanted = {**before, "initial": [*before.get("initial", []), *configurations]}
+    parts = [text.rstrip("\n")]
+    for one in configurations:
+        parts += ["", "[[initial]]  # from an earlier study", *map(toml_pair, one, one.values())]
+    made = "\n".join([*parts, ""])
+    if not _says(made, wanted):
+        problem = "none can be added as they are written here"
+        raise InvalidKey(("initial",), problem, "write each as a table [[initial]]")
+    return made
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+    """Whether a text is TOML, and says this."""
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The shape of a scenario file: its tables, their keys, and what each may hold.
 
 Units are read here, so everything behind this door is seconds and bytes. What concerns several
-tables at once is checked by whoever puts them together; see `__init__.py`.
+tables at once is checked by whoever puts them together; see `load.py`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -26,7 +25,8 @@ from cunctator.core.statement import (
 from cunctator.show.text import printable
 from cunctator.space.parameters import Value, text_of
 from cunctator.study.journal.journal import Crash
-from cunctator.study.loop import View
+from cunctator.study.snapshot import Incumbent, Pool, Snapshot
+from cunctator.study.view import View
 
 WORTH_A_SHARE = 5.0
 """Seconds charged before a share of them is worth telling."""
@@ -46,59 +46,62 @@ def watched(console: Console) -> Iterator[Callable[[View], None]]:
         def print_line(view: View) -> None:
             if time.monotonic() - last[0] >= PLAIN_EVERY:
                 last[0] = time.monotonic()
-                line = " | ".join(facts(view.as_data()))
+                line = " | ".join(facts(view.snapshot()))
                 console.print(line, highlight=False, markup=False, soft_wrap=True)
 
         yield print_line
         return
     with Live(console=console, transient=True, refresh_per_second=4) as live:
-        yield lambda view: live.update(Group(*(Text(line) for line in facts(view.as_data()))))
+        yield lambda view: live.update(Group(*(Text(line) for line in facts(view.snapshot()))))
 
 
-def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """What is going on, a line each, from a view's data."""
-    budget, rate = data["budget"], data["runs"] / data["wall"] if data["wall"] else 0.0
-    charged = _of(format_duration(data["charged"]), budget["charged"], format_duration)
-    wall = _of(format_duration(data["wall"]), budget["wall"], format_duration)
-    runs = counted(data["runs"], "run")
-    if budget["runs"] is not None:
-        runs = f"{data['runs']:,} of {counted(int(budget['runs']), 'run')}"
+def facts(snapshot: Snapshot) -> Iterator[str]:
+    """What is going on, a line each."""
+    budget = snapshot.budget
+    rate = snapshot.runs / snapshot.wall if snapshot.wall else 0.0
+    charged = _of(snapshot.charged, budget.charged)
+    wall = _of(snapshot.wall, budget.wall)
+    runs = counted(snapshot.runs, "run")
+    if budget.runs is not None:
+        runs = f"{snapshot.runs:,} of {counted(budget.runs, 'run')}"
     yield f"{charged} charged, {wall} on the clock, {runs} ({rate:.3g} a second)"
     # Nothing has come of any slot yet: a share would be about nothing.
-    busy = f"slots {data['busy']:.0%} busy, " if data["busy"] else ""
-    yield f"{busy}{_own(data)}"
-    if data["incumbent"] is None:
+    busy = f"slots {snapshot.busy:.0%} busy, " if snapshot.busy else ""
+    yield f"{busy}{_own(snapshot)}"
+    if snapshot.incumbent is None:
         yield NO_ANSWER
         return
-    yield f"answer: {_means(data)}"
-    yield data["certificate"]["headline"]
+    yield f"answer: {_means(snapshot, snapshot.incumbent)}"
+    if snapshot.certificate is not None:
+        yield snapshot.certificate.headline
 
 
-def _own(data: Mapping[str, Any]) -> str:
-    crashes = counted(data["crashed"], "crash", "crashes")
-    if data["charged"] < WORTH_A_SHARE:
+def _own(snapshot: Snapshot) -> str:
+    crashes = counted(snapshot.crashed, "crash", "crashes")
+    if snapshot.charged < WORTH_A_SHARE:
         return crashes
-    share = data["own_seconds"] / data["charged"]
+    share = snapshot.own_seconds / snapshot.charged
     return f"{share:.1%} of the charged time for scheduling, {crashes}"
 
 
-def _of(spent: str, most: float | None, words: Callable[[float], str]) -> str:
-    return spent if most is None else f"{spent} of {words(most)}"
+def _of(spent: float, most: float | None) -> str:
+    words = format_duration(spent)
+    return words if most is None else f"{words} of {format_duration(most)}"
 
 
-def _means(data: Mapping[str, Any]) -> str:
+def _means(snapshot: Snapshot, answer: Incumbent) -> str:
     """The answer, beside the default over the pairs that both have run: other means mislead."""
-    answer, compared = data["incumbent"], data["compared"]
-    words = "the default" if answer["index"] == 0 else f"configuration {answer['index']}"
-    words = f"{words}, {counted(answer['started'], 'run')}"
-    pairs = compared.get("pairs", 0)  # rows of earlier versions do not say
-    if answer["index"] != 0 and pairs:
+    compared = snapshot.compared
+    words = "the default" if answer.index == 0 else f"configuration {answer.index}"
+    words = f"{words}, {counted(answer.started, 'run')}"
+    if answer.index != 0 and compared is not None and compared.pairs:
+        pairs = compared.pairs
         both = f"the {pairs:,} pairs that both have" if pairs > 1 else "the one pair that both have"
-        mine, default = _seconds(compared["answer"]), _seconds(compared["default"])
+        mine, default = _seconds(compared.answer), _seconds(compared.default)
         words = f"{words}; over {both} run, {mine} a run, the default {default}"
-        cap = None if compared["exact"] else compared["cap"]
+        cap = None if compared.exact else compared.cap
     else:
-        words, cap = f"{words}, {_seconds(answer.get('mean'))} a run", answer.get("known_cap")
+        words, cap = f"{words}, {_seconds(answer.mean)} a run", answer.known_cap
     return words if cap is None else f"{words}; runs counted up to {format_duration(cap)}"
 
 
@@ -124,11 +127,11 @@ def _value(settings: Mapping[str, Value], name: str) -> str:
 
 def story(view: View, argv: list[str]) -> RenderableType:
     """How it ended, in sentences, with the answer as a command line."""
-    data = view.as_data()
+    snapshot = view.snapshot()
     why = f": {printable(view.problem)}" if view.problem else ""
     lines = [f"Stopped: {view.stop.value if view.stop else 'not yet'}{why}."]
-    if view.has_answer:
-        lines.append(f"Answer: {_means(data)}.")
+    if snapshot.incumbent is not None:
+        lines.append(f"Answer: {_means(snapshot, snapshot.incumbent)}.")
         lines.append(headline(view.certificate, view.asked_delta))
         if view.answer.configuration:
             lines.append(versus_default(view.certificate))
@@ -140,26 +143,26 @@ def story(view: View, argv: list[str]) -> RenderableType:
     spent = view.spent
     lines.append(
         f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
-        f" {format_duration(spent.wall)}; {_own(data)}."
+        f" {format_duration(spent.wall)}; {_own(snapshot)}."
     )
     if argv and view.has_answer:
         lines.append(f"Command: {printable(shlex.join(argv))}")
     return Group(*(Text(line) for line in lines))
 
 
-def pool_table(pools: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The pools of a search without end, from the data of its certificate."""
+def pool_table(pools: Sequence[Pool]) -> RenderableType:
+    """The pools of a search without end."""
     grid = Grid(title="Pools: how far the search has looked")
     for heading in ("configurations", "gamma", "of time", "certified"):
         grid.add_column(heading, justify="right")
     for pool in pools:
-        point = pool["best_point"]
+        point = pool.best_point
         certified = "nothing yet"
-        if point is not None and point["epsilon"] < USELESS and point["delta"] < MOST_CUT_OFF:
-            epsilon, delta = (rounded_up(point[name]) for name in ("epsilon", "delta"))
+        if point is not None and point.epsilon < USELESS and point.delta < MOST_CUT_OFF:
+            epsilon, delta = rounded_up(point.epsilon), rounded_up(point.delta)
             certified = f"epsilon {epsilon} at delta {delta}"
-        missed = rounded_up(pool["gamma"]) if pool["gamma"] else "0: it is all"
-        grid.add_row(f"{pool['size']:,}", missed, f"{pool['time_share']:.0%}", certified)
+        missed = rounded_up(pool.gamma) if pool.gamma else "0: it is all"
+        grid.add_row(f"{pool.size:,}", missed, f"{pool.time_share:.0%}", certified)
     grid.caption = (
         "gamma: the share of all configurations, by the sampling distribution, that may be better"
         " than the pool's best"

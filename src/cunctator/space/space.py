@@ -136,6 +136,10 @@ class Space:
                 self._extend()
             return dict(self._found[number])
 
+    def checked(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """A configuration that somebody wrote, as one of this space; raises InvalidKey."""
+        return self._given(values, 0)
+
     def draws(self, size: int) -> int:
         """How many random draws are among the first `size` configurations, for sure.
 

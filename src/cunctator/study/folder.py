@@ -12,13 +12,14 @@ import logging
 import math
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from cunctator.base.errors import InvalidSetting, StudyProblem
+from cunctator.base.errors import DifferentReplay, InvalidSetting, StudyProblem
 from cunctator.base.notices import announced_compilation
 from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.base.units import counted, parse_extension
@@ -29,7 +30,8 @@ from cunctator.scenario import Scenario, load_scenario
 from cunctator.study.fingerprints import note_session
 from cunctator.study.journal.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.study.journal.repair import add_checksums, repair_journal
-from cunctator.study.loop import Budget, Spent, Study, View, logger
+from cunctator.study.loop import Study, logger
+from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import LocalWorkers, Workers
 from cunctator.target.tree import status_fields
 
@@ -64,7 +66,7 @@ def begin_study(
         facts = {
             "version": version("cunctator"),
             "digest": scenario.digest,
-            "folder": str(scenario.path.resolve().parent),
+            "folder": str(scenario.folder),
             "created": str(time.time()),
         }
         copy = directory / COPY
@@ -113,11 +115,9 @@ def resumed_study(
 def _check_unspoilt(directory: Path, journal: Journal) -> None:
     """Some studies cannot be gone on with: what they recorded would mislead the rest."""
     last = journal.last_progress()
-    stop = str(last[1].get("stop")) if last else ""
     spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
-    if stop in (reason.value for reason in spoilt):
-        assert last is not None
-        problem = f"it ended because {stop}: {last[1].get('problem')}"
+    if last is not None and last[1].stop in [reason.value for reason in spoilt]:
+        problem = f"it ended because {last[1].stop}: {last[1].problem}"
         raise StudyProblem(directory, problem, "mend that, then begin a new study")
 
 
@@ -139,7 +139,7 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
     """The scenario of a study, from its copy."""
     folder = Path(journal.fact("folder") or directory)
     scenario = load_scenario(directory / COPY, folder)
-    if scenario.digest != journal.fact("digest"):
+    if journal.fact("digest") not in scenario.digests:
         raise StudyProblem(
             directory,
             "its scenario, or the list of its instances, is not what it was when it began",
@@ -157,10 +157,10 @@ def answer_of(directory: Path) -> int:
         journal.close()
     if last is None:
         raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
-    incumbent = last[1]["incumbent"]
-    if not isinstance(incumbent, dict):
+    incumbent = last[1].incumbent
+    if incumbent is None:
         raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
-    return int(incumbent["index"])
+    return incumbent.index
 
 
 def compile_kernels() -> None:
@@ -198,12 +198,15 @@ def _opened(
         )
         compile_kernels()
         events = journal.events()
-        unfinished = replay(scheduler, events)
+        try:
+            unfinished = replay(scheduler, events)
+        except DifferentReplay as error:
+            raise _cannot_go_on(directory, error) from error
     told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(
         charged=float(events.seconds[told].sum()),
-        wall=float(str(last[1].get("wall", 0.0))) if last else 0.0,
+        wall=last[1].wall if last else 0.0,
         runs=int(told.sum()),
         solved=int(solved.sum()),
         default_solved=int((solved & (events.configuration == 0)).sum()),
@@ -217,6 +220,22 @@ def _opened(
         finally:
             workers.close()
             journal.close()
+
+
+def _cannot_go_on(directory: Path, error: DifferentReplay) -> StudyProblem:
+    """What to do with a study whose search this version does not make as it was made."""
+    place = directory if directory.name else directory.resolve()
+    number = 2
+    while (new := place.with_name(f"{place.stem}-{number}.study")).exists():
+        number += 1
+    words = shlex.join(["run", str(directory / COPY), str(new), "--warm", str(directory)])
+    return StudyProblem(
+        directory,
+        f"it cannot be gone on with to the letter: run {error.number} (event {error.event + 1}) was"
+        " not what this version would ask for",
+        "use the version that began it, or begin a new study with what it liked:"
+        f" cunctator {words}",
+    )
 
 
 @contextmanager

@@ -9,26 +9,23 @@ again. The scheduler is told results in the order of the journal, whatever the n
 from __future__ import annotations
 
 import logging
-import math
 import queue
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from cunctator.base.errors import StudyProblem, one_line
 from cunctator.base.records import Outcome, Run, Status, StopReason
-from cunctator.base.units import counted, finite_or_none, format_duration
-from cunctator.core.certificate import Certificate
-from cunctator.core.pairs import Compared
-from cunctator.core.scheduler import Scheduler, Standing
-from cunctator.core.statement import as_data
+from cunctator.base.units import counted, format_duration
+from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
 from cunctator.study.default_check import Doubts, advice, default_check
 from cunctator.study.journal.journal import FILE, Change, Crash, Details, Journal
 from cunctator.study.progress import ProgressRows
+from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import Execution, Report, Workers
 from cunctator.target.answers import Answers, Given
 
@@ -47,98 +44,6 @@ CERTIFICATE_GROWTH = 1.02
 
 WARNINGS_KEPT = 5
 """What is odd about runs tends to be odd about all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a study may spend; infinite if there is no limit."""
-
-    charged: float = math.inf
-    wall: float = math.inf
-    runs: float = math.inf
-
-
-@dataclass(slots=True)
-class Spent:
-    """What a study has spent so far, and what for, earlier sessions included."""
-
-    charged: float = 0.0
-    wall: float = 0.0
-    runs: int = 0
-    solved: int = 0
-    """Runs that were."""
-    default_solved: int = 0
-    """The default's among them."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What people want to see of a study at one moment."""
-
-    stop: StopReason | None
-    problem: str
-    """What to say about the stop, if there is more to say."""
-    spent: Spent
-    budget: Budget
-    in_flight: int
-    crashed: int
-    answer: Standing
-    default: Standing
-    compared: Compared
-    """Answer and default over the pairs that both have run, up to a cap that both are known to."""
-    configuration: dict[str, object]
-    certificate: Certificate
-    asked_delta: float | None
-    """The delta that the certificate is to have, if the study ends by that."""
-    own_seconds: float
-    """CPU time of this process since it began the study, target runs not included."""
-    busy: float
-    """Share of the time that slots have been busy, since this process began the study."""
-
-    @property
-    def has_answer(self) -> bool:
-        """Whether there is anything to recommend: not if the target prevented a result.
-
-        Nor if nothing was solved: then whoever was run least looks best.
-        """
-        broken = (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION)
-        return self.spent.solved > 0 and self.stop not in broken
-
-    def as_data(self) -> dict[str, object]:
-        """Plain data, for the journal and for JSON."""
-        return {
-            "stop": self.stop.value if self.stop else None,
-            "problem": self.problem,
-            "charged": self.spent.charged,
-            "wall": self.spent.wall,
-            "runs": self.spent.runs,
-            "solved": self.spent.solved,
-            "budget": {name: finite_or_none(most) for name, most in asdict(self.budget).items()},
-            "in_flight": self.in_flight,
-            "crashed": self.crashed,
-            "incumbent": {
-                "index": self.answer.configuration,
-                "configuration": self.configuration,
-                "started": self.answer.started,
-                "mean": finite_or_none(self.answer.mean),
-                "known_cap": None if self.answer.exact else self.answer.known_cap,
-            }
-            if self.has_answer
-            else None,
-            "default": {"started": self.default.started, "mean": finite_or_none(self.default.mean)},
-            "compared": {
-                "pairs": self.compared.pairs,
-                "cap": finite_or_none(self.compared.cap),
-                "answer": finite_or_none(self.compared.one),
-                "default": finite_or_none(self.compared.other),
-                "exact": self.answer.exact and self.default.exact,
-            }
-            if self.has_answer
-            else None,
-            "certificate": as_data(self.certificate, self.asked_delta) if self.has_answer else None,
-            "own_seconds": self.own_seconds,
-            "busy": self.busy,
-        }
 
 
 class Study:
@@ -175,8 +80,7 @@ class Study:
         self._wall_before = spent.wall
         # Of all sessions, like what is charged: the share of one in the other is shown.
         earlier = journal.last_progress()
-        own = earlier[1]["own_seconds"] if earlier else 0.0
-        assert isinstance(own, int | float)
+        own = earlier[1].own_seconds if earlier else 0.0
         self._own_before = time.process_time() - own
         self._progress_at = 0.0
         self._certify_at = 0.0
@@ -236,7 +140,7 @@ class Study:
             answer=standing(answer),
             default=standing(0),
             compared=self.scheduler.compared(answer, 0),
-            configuration=dict(self.scenario.space.configuration(answer)),
+            configuration=self.scenario.space.configuration(answer),
             certificate=certificate,
             asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
             own_seconds=time.process_time() - self._own_before,
@@ -367,7 +271,7 @@ class Study:
         if contradiction is not None:
             self._stop(StopReason.CONTRADICTION, str(contradiction))
             # With the outcome, or not at all: nobody may go on as if nothing had been found.
-            self._progress.keep(self.view().as_data())
+            self._progress.keep(self.view().snapshot())
 
     def _check_default(self) -> None:
         """Try the default for its own sake if there is reason to: see `default_check.py`."""
@@ -445,7 +349,7 @@ class Study:
     def _keep(self, view: View) -> None:
         """Write down what people see."""
         self._note_answer(now=True)
-        self._progress.keep(view.as_data())
+        self._progress.keep(view.snapshot())
         self._journal.commit()
 
     def _note_answer(self, now: bool = False) -> None:

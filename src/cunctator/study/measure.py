@@ -49,17 +49,20 @@ class Recorded:
         self._connection = connection
         connection.text_factory = decoded
 
-    def begin(self, digest: str) -> None:
-        """Make what is missing, and see that it is all of one scenario."""
+    def begin(self, digests: tuple[str, ...]) -> None:
+        """Make what is missing, and see that it is all of one scenario.
+
+        The first digest is that of this version, the others are those of earlier ones.
+        """
         with self._problems("cannot be used", "remove the file, or give another --out"):
             self._connection.execute("pragma journal_mode = wal")
             for table in TABLES:
                 self._connection.execute(table)
             row = self._connection.execute("select digest from facts").fetchone()
             if row is None:
-                self._connection.execute("insert into facts values (?)", (digest,))
+                self._connection.execute("insert into facts values (?)", digests[:1])
                 self._connection.commit()
-        if row is not None and row[0] != digest:
+        if row is not None and row[0] not in digests:
             fix = "give another --out, or restore the scenario"
             problem = "it was begun with another scenario, or other measures"
             raise StudyProblem(self.path, problem, fix)
@@ -116,7 +119,7 @@ class Recorded:
 
 
 @contextmanager
-def recorded_in(path: Path, digest: str) -> Iterator[Recorded]:
+def recorded_in(path: Path, digests: tuple[str, ...]) -> Iterator[Recorded]:
     """The file of a measurement, which is nobody else's meanwhile.
 
     The lock is on the file itself and goes with the process. SQLite's own are of another kind.
@@ -135,7 +138,7 @@ def recorded_in(path: Path, digest: str) -> Iterator[Recorded]:
         connection = sqlite3.connect(path)
         try:
             recorded = Recorded(path, connection)
-            recorded.begin(digest)
+            recorded.begin(digests)
             yield recorded
         finally:
             connection.close()
@@ -157,7 +160,7 @@ def measure(
     pairs = pairs if count is None else min(pairs, count)
     configurations = min(configurations, scenario.space.size or configurations)
     wanted = scenario.target.measures
-    with recorded_in(beside, _digest_with_measures(scenario)) as recorded:
+    with recorded_in(beside, _digests_with_measures(scenario)) as recorded:
         known = recorded.done()
         jobs = [(c, p) for p in range(pairs) for c in range(configurations) if (c, p) not in known]
         folder = _generated_folder(scenario.instances, beside)
@@ -177,12 +180,14 @@ def measure(
     return make_table(runtimes, names, _distinct(titles), cutoff, measures=measures)
 
 
-def _digest_with_measures(scenario: Scenario) -> str:
-    """Tells scenarios apart, and patterns too: what one found is no number of another."""
+def _digests_with_measures(scenario: Scenario) -> tuple[str, ...]:
+    """Tell scenarios apart, and patterns too: what one found is no number of another."""
     if not scenario.target.measures:
-        return scenario.digest
+        return scenario.digests
     patterns = json.dumps(sorted(scenario.target.measures.items()))
-    return hashlib.sha256(f"{scenario.digest} {patterns}".encode()).hexdigest()
+    return tuple(
+        hashlib.sha256(f"{digest} {patterns}".encode()).hexdigest() for digest in scenario.digests
+    )
 
 
 def _generated_folder(instances: Instances, beside: Path) -> Path:

@@ -11,8 +11,9 @@ import time
 from cunctator.core.recorded import CONFIGURATIONS_PER_STEP, INCUMBENT_GROWTH
 from cunctator.core.scheduler import Scheduler
 from cunctator.study.journal.journal import Change, Journal
+from cunctator.study.snapshot import Snapshot
 
-CLOCKS = {"wall", "own_seconds", "busy"}
+STOPPED_CLOCKS = {"wall": 0.0, "own_seconds": 0.0, "busy": 0.0}
 """What changes of a study while nothing happens."""
 
 CLOCKS_EVERY = 5.0
@@ -28,20 +29,20 @@ class ProgressRows:
         """How the answer changed, earlier sessions included."""
         self._next_charged = 0.0
         self._next_runs = 0
-        self._last: dict[str, object] = {}
+        self._last: Snapshot | None = None
         self._last_at = -math.inf
 
-    def keep(self, data: dict[str, object]) -> None:
+    def keep(self, snapshot: Snapshot) -> None:
         """Write what people see, unless nothing has happened; it counts after a commit.
 
         If time has passed and nothing else, the last row is replaced now and then: a study that
         waits for long runs does not grow by that.
         """
-        without_clocks = {name: value for name, value in data.items() if name not in CLOCKS}
+        without_clocks = snapshot.model_copy(update=STOPPED_CLOCKS)
         is_same = without_clocks == self._last
         if is_same and time.monotonic() < self._last_at + CLOCKS_EVERY:
             return
-        self._journal.add_progress(time.time(), data, instead=is_same)
+        self._journal.add_progress(time.time(), snapshot, instead=is_same)
         self._last, self._last_at = without_clocks, time.monotonic()
 
     def note_answer(self, scheduler: Scheduler, charged: float, runs: int, now: bool) -> None:

@@ -17,6 +17,7 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +34,8 @@ from cunctator.study.journal.rows import (
     decoded,
     encoded,
     given_of,
+    parsed,
     problem_of,
-    progress_of,
 )
 from cunctator.study.journal.store import SCHEMA, UNCHECKED_SCHEMA, Store
 from cunctator.study.journal.tables import (
@@ -48,6 +49,7 @@ from cunctator.study.journal.tables import (
     SESSIONS,
     BadRow,
 )
+from cunctator.study.snapshot import Snapshot, snapshot_of
 from cunctator.target.answers import Given
 
 __all__ = [
@@ -126,26 +128,36 @@ class Journal:
                 for _, instance, answer, command in self.store.rows(ANSWERS)
             }
 
-    def add_progress(self, at: float, data: dict[str, object], instead: bool = False) -> None:
-        """Keep what `status` shows, `instead` of the last or after it; `commit` makes it count.
+    def add_progress(self, at: float, snapshot: Snapshot, instead: bool = False) -> None:
+        """Keep what `status` shows, `instead` of the last or after it; `commit` makes it count."""
+        row = (at, encoded(json.dumps(snapshot.as_data())))
+        if instead and self.store.last_number(PROGRESS):
+            self.store.replace_last(PROGRESS, *row)
+        else:
+            self.add_progress_row(*row)
+
+    def add_progress_row(self, at: float, text: bytes) -> None:
+        """Add a row as it is written, and thin out those before.
 
         Row n stays until it is as many rows old as PROGRESS_KEPT times the greatest power of two
         that divides n: some hundred rows tell how a study went, however long it takes.
         """
-        row = (at, encoded(json.dumps(data)))
-        if instead and self.store.last_number(PROGRESS):
-            self.store.replace_last(PROGRESS, *row)
-            return
-        number = self.store.add(PROGRESS, *row)
+        number = self.store.add(PROGRESS, at, text)
         old = number - PROGRESS_KEPT * (number & -number)
         if old > 0:
             self.store.run("delete from progress where id = ?", (old,))
 
-    def last_progress(self) -> tuple[float, dict[str, object]] | None:
+    def last_progress(self) -> tuple[float, Snapshot] | None:
         """When progress was last kept, and what it was."""
         row = self.store.last(PROGRESS)
         with self.store.reading():
-            return None if row is None else (float(row[1]), progress_of(decoded(row[2])))
+            return None if row is None else (float(row[1]), snapshot_of(parsed(decoded(row[2]))))
+
+    def progress(self) -> list[Snapshot]:
+        """All progress that is kept, in order."""
+        rows = self.store.rows(PROGRESS)
+        with self.store.reading():
+            return [snapshot_of(parsed(decoded(row[2]))) for row in rows]
 
     def extend(self, at: float, seconds: float, runs: int = 0) -> None:
         """Add to the budget; it counts once `commit` has returned."""
@@ -265,13 +277,23 @@ def _check(journal: Journal) -> None:
         raise StudyProblem(path, "the journal cannot be used: there is nothing in it", fix)
     schema = journal.fact("schema")
     if schema is not None and schema not in (SCHEMA, UNCHECKED_SCHEMA):
-        raise StudyProblem(
-            path,
-            f"its format is number {schema}, this version's is {SCHEMA}",
-            "use the version of Cunctator that began the study",
+        problem = (
+            f"its format is number {schema}, written by {_writer(journal)}; this is Cunctator"
+            f" {version('cunctator')}, which reads {UNCHECKED_SCHEMA} and {SCHEMA}"
         )
+        raise StudyProblem(path, problem, "use that version")
     for name in ("schema", *NEEDED):
         value = journal.fact(name)
         if not value or "\0" in value:
             raise damaged(journal.directory, f"its {name} is missing")
     journal.store.check_facts()
+
+
+def _writer(journal: Journal) -> str:
+    """Who wrote a journal last, as far as that can be told of a format that is not known."""
+    try:
+        row = journal.store.one("select version from sessions order by id desc limit 1")
+    except StudyProblem:
+        row = None
+    name = row[0] if row else journal.fact("version")
+    return f"Cunctator {name}" if name else "another version of Cunctator"

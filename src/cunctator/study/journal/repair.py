@@ -24,7 +24,7 @@ from cunctator.study.journal.journal import (
     create_journal,
     open_journal,
 )
-from cunctator.study.journal.rows import decoded, progress_of
+from cunctator.study.journal.rows import decoded, parsed
 from cunctator.study.journal.store import SCHEMA, Store
 from cunctator.study.journal.tables import (
     ANSWERS,
@@ -39,6 +39,7 @@ from cunctator.study.journal.tables import (
     Layout,
     Row,
 )
+from cunctator.study.snapshot import snapshot_of
 
 AT_ONCE = 10_000
 """Rows that get their checksums at a time."""
@@ -166,9 +167,8 @@ def _salvage(journal: Journal, source: sqlite3.Connection) -> int:
             journal.store.add(INCUMBENTS, *row[1:])
     for row in _good(source, PROGRESS):
         with suppress(ValueError):
-            progress = progress_of(decoded(row[2]))
-            if int(str(progress["runs"])) <= told:
-                journal.add_progress(row[1], progress)
+            if snapshot_of(parsed(decoded(row[2]))).runs <= told:
+                journal.add_progress_row(*row[1:])
     return events
 
 

@@ -25,7 +25,11 @@ from cunctator.study.journal.tables import (
 )
 
 SCHEMA, UNCHECKED_SCHEMA = "3", "2"
-"""The number of the format, and that of the one before, without checksums, which is read too."""
+"""The number of the format, and that of the one before, without checksums, which is read too.
+
+It changes only if a version that does not know of a change would misread the file. One more table,
+one more fact and one more field of the snapshot do not change it: whoever does not know them leaves
+them alone, and whoever adds them can do without them in earlier studies."""
 
 
 class Store:

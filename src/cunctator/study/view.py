@@ -1,0 +1,126 @@
+"""What people want to see of a study at one moment, as the driver has it in memory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cunctator.base.records import StopReason
+from cunctator.base.units import finite_or_none
+from cunctator.core.certificate import Certificate
+from cunctator.core.pairs import Compared
+from cunctator.core.scheduler import Standing
+from cunctator.core.statement import as_data
+from cunctator.space.parameters import Value
+from cunctator.study.snapshot import (
+    DefaultRuns,
+    Incumbent,
+    Limits,
+    Means,
+    Snapshot,
+    Statement,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a study may spend; infinite if there is no limit."""
+
+    charged: float = math.inf
+    wall: float = math.inf
+    runs: float = math.inf
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a study has spent so far, and what for, earlier sessions included."""
+
+    charged: float = 0.0
+    wall: float = 0.0
+    runs: int = 0
+    solved: int = 0
+    """Runs that were."""
+    default_solved: int = 0
+    """The default's among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What people want to see of a study at one moment."""
+
+    stop: StopReason | None
+    problem: str
+    """What to say about the stop, if there is more to say."""
+    spent: Spent
+    budget: Budget
+    in_flight: int
+    crashed: int
+    answer: Standing
+    default: Standing
+    compared: Compared
+    """Answer and default over the pairs that both have run, up to a cap that both are known to."""
+    configuration: dict[str, Value]
+    certificate: Certificate
+    asked_delta: float | None
+    """The delta that the certificate is to have, if the study ends by that."""
+    own_seconds: float
+    """CPU time of this process since it began the study, target runs not included."""
+    busy: float
+    """Share of the time that slots have been busy, since this process began the study."""
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is anything to recommend: not if the target prevented a result.
+
+        Nor if nothing was solved: then whoever was run least looks best.
+        """
+        broken = (StopReason.DEFAULT_CRASHES, StopReason.CONTRADICTION)
+        return self.spent.solved > 0 and self.stop not in broken
+
+    def snapshot(self) -> Snapshot:
+        """The same to be kept and shown."""
+        budget, has_answer = self.budget, self.has_answer
+        return Snapshot(
+            stop=self.stop.value if self.stop else None,
+            problem=self.problem,
+            charged=self.spent.charged,
+            wall=self.spent.wall,
+            runs=self.spent.runs,
+            solved=self.spent.solved,
+            budget=Limits(
+                charged=finite_or_none(budget.charged),
+                wall=finite_or_none(budget.wall),
+                runs=None if math.isinf(budget.runs) else int(budget.runs),
+            ),
+            in_flight=self.in_flight,
+            crashed=self.crashed,
+            incumbent=self._incumbent() if has_answer else None,
+            default=DefaultRuns(
+                started=self.default.started, mean=finite_or_none(self.default.mean)
+            ),
+            compared=self._means() if has_answer else None,
+            certificate=self._statement() if has_answer else None,
+            own_seconds=self.own_seconds,
+            busy=self.busy,
+        )
+
+    def _incumbent(self) -> Incumbent:
+        return Incumbent(
+            index=self.answer.configuration,
+            configuration=self.configuration,
+            started=self.answer.started,
+            mean=finite_or_none(self.answer.mean),
+            known_cap=None if self.answer.exact else self.answer.known_cap,
+        )
+
+    def _means(self) -> Means:
+        return Means(
+            pairs=self.compared.pairs,
+            cap=finite_or_none(self.compared.cap),
+            answer=finite_or_none(self.compared.one),
+            default=finite_or_none(self.compared.other),
+            exact=self.answer.exact and self.default.exact,
+        )
+
+    def _statement(self) -> Statement:
+        return Statement.model_validate(as_data(self.certificate, self.asked_delta))
