@@ -26,7 +26,8 @@ ATTEMPTS = 3
 """How often a run is submitted if every attempt fails."""
 
 FAILURES = 10
-"""So many failures, and two for each slot, without any report between them: nothing works."""
+"""So many failures, and one for each run in flight, without any report between them: nothing works.
+All that are in flight may fail at once, if a connection is lost."""
 
 LOOK_EVERY, LONGEST_LOOK = 0.25, 1.0
 """Seconds between looks for runs that have fallen silent, and how many of them count. If there were
@@ -156,7 +157,7 @@ class Flights:
         logger.info("run %d: attempt %d failed", number, flight.failures, exc_info=error)
         if flight.failures == ATTEMPTS:
             failed = f"run {number} failed {ATTEMPTS} times in a row"
-        elif self._failures >= FAILURES + 2 * self._workers.slots:
+        elif self._failures >= FAILURES + self._count:
             failed = f"{self._failures} attempts to make runs failed in a row"
         else:
             self._attempt(flight)
