@@ -69,8 +69,8 @@ def test_settings_are_small(settings):
 
 def test_a_function_has_no_command_line(settings, tmp_path):
     (tmp_path / "scenario.toml").write_text(
-        f"[target]\n{FUNCTION}[parameters.x]\ntype = 'integer'\nlow = 1\nhigh = 2\ndefault = 1\n[instances]\n"
-        "names = ['a']\n[budget]\nruns = 1\n"
+        f"[target]\n{FUNCTION}[parameters.x]\ntype = 'integer'\nlow = 1\nhigh = 2\ndefault = 1\n"
+        "[instances]\nnames = ['a']\n[budget]\nruns = 1\n"
     )
     made = slot_settings(load_scenario(tmp_path / "scenario.toml"), tmp_path)
     again = pickle.loads(pickle.dumps(made))
