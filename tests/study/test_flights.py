@@ -213,6 +213,19 @@ def test_time_in_which_we_were_stopped_is_no_silence(monkeypatch):
     assert len(workers.futures[7]) == 2
 
 
+def test_nobody_is_woken_at_the_end():
+    """Ctrl-C once more, while the last reports come in: none of them is lost by that."""
+    workers = ByHand()
+    flights = Flights(workers)
+    flights.submit(execution(7))
+    flights.wake()
+    assert flights.take(5.0) is None
+    flights.end()
+    flights.wake()
+    workers.futures[7][0].set_result(REPORT)
+    assert flights.take(5.0) == (execution(7), REPORT)
+
+
 def test_what_is_no_report_is_a_failure():
     workers = RecordedWorkers(report=lambda execution: None)
     flights = Flights(workers)
