@@ -18,7 +18,7 @@ from cunctator.base.records import Status
 from cunctator.target.command import Command
 from cunctator.target.execution import Details, Execution, Report
 from cunctator.target.instances import CalledOff, InstanceSource, sweep_parts
-from cunctator.target.measurement import Call, Ending, Measurement, Request
+from cunctator.target.measurement import Ending, FunctionCall, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost
 from cunctator.target.verdict import is_starved
 
@@ -69,11 +69,11 @@ class SlotSettings:
 
     def request(self, execution: Execution, instance: str) -> Request:
         """What a supervisor is asked for; `instance` is what the target is given."""
-        target: tuple[str, ...] | Call
+        target: tuple[str, ...] | FunctionCall
         cap = execution.cap
         if self.function is not None:
             settings = dict(execution.configuration)
-            target = Call(self.function, settings, instance, execution.seed, cap)
+            target = FunctionCall(self.function, settings, instance, execution.seed, cap)
         else:
             target = tuple(self._argv(execution, instance))
         is_cpu = self.objective == "cpu"
