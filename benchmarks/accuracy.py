@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from cunctator.target.measurement import Call, Request
+from cunctator.target.measurement import FunctionCall, Request
 from cunctator.target.supervisor import METHODS, Supervisor
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def command_pairs(method: str, slots: int, argv: tuple[str, ...]) -> list[tuple[
 def function_pairs(method: str, seconds: float, folder: Path) -> list[tuple[float, float]]:
     """Recorded CPU times of a function, and what its own clock says."""
     (folder / "burning.py").write_text(FUNCTION)
-    call = Call("burning:burn", {}, str(seconds), 0, 60.0)
+    call = FunctionCall("burning:burn", {}, str(seconds), 0, 60.0)
     found = []
     with Supervisor() as supervisor:
         supervisor._methods = (method,)

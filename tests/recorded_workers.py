@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from concurrent.futures import Future
 
 from cunctator.base.records import Status
-from cunctator.study.journal.journal import Details
-from cunctator.study.workers import Execution, Report
+from cunctator.target.execution import Details, Execution, Report
 
 SCENARIO = """
 [target]
@@ -60,6 +60,9 @@ class RecordedWorkers:
         future: Future[Report] = Future()
         future.set_result(self._report(execution))
         return future
+
+    def patience(self, execution: Execution) -> float:
+        return math.inf
 
     def argv(self, execution: Execution) -> list[str]:
         return ["solver", str(execution.configuration["speed"]), execution.instance]

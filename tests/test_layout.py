@@ -76,3 +76,13 @@ def test_imports(folder: str):
             assert folder_of(name) in allowed, f"{path.relative_to(PACKAGE)} imports {name}"
             used.add(folder_of(name))
     assert allowed - {folder} <= used, "the table allows what nobody needs"
+
+
+def test_no_two_classes_have_the_same_name():
+    """A word means one thing. Private ones are nobody else's business."""
+    homes: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -13,7 +13,7 @@ from cunctator.comparison.jobs import Conditions, Job, arranged, make_jobs, run_
 from cunctator.comparison.running import make_conditions, run_comparison
 from cunctator.recorded.table import make_table
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome
+from cunctator.siblings.problem import Found
 from cunctator.siblings.registry import METHODS, check_grid, check_methods, read_settings
 from tests.comparison.comparing import PAIR, compare, table_of
 
@@ -137,7 +137,7 @@ def test_what_a_method_does_wrong_is_in_its_record(monkeypatch):
     assert "it failed (ZeroDivisionError: oh)" in broken(monkeypatch, crash)["error"]
 
     def infinite(problem):
-        return Outcome(((math.nan, 0),), 1.0, 1, np.ones(4), "done")
+        return Found(((math.nan, 0),), 1.0, 1, np.ones(4), "done")
 
     assert "not finite" in broken(monkeypatch, infinite)["error"]
 

@@ -13,9 +13,9 @@ from cunctator.recorded.table import make_table
 from cunctator.siblings.genetic import (
     GGA,
     Breeding,
+    GeneticLedger,
+    GeneticRules,
     Half,
-    Ledger,
-    Rules,
     compete,
     first_halves,
     instances_in,
@@ -25,7 +25,7 @@ from cunctator.siblings.problem import Problem, TooFewInstances
 from cunctator.siblings.table_space import TableSpace, read_parameters
 from tests.margins import most_events
 
-PUBLISHED = Rules(**GGA.defaults)
+PUBLISHED = GeneticRules(**GGA.defaults)
 SMALL = {"population": 16, "generations": 12, "tournament": 4, "winners": 0.25}
 SHORT = {"first_instances": 2, "last_instances": 20, "full_generation": 9}
 
@@ -37,7 +37,7 @@ def ledger_of(in_order, **more):
     runtimes = np.empty_like(in_order)
     runtimes[:, blank.stream] = in_order
     problem = Problem(make_table(runtimes), 1.0, 100.0, **more)
-    return Ledger(problem, np.zeros(in_order.shape, dtype=bool), np.zeros(len(in_order)))
+    return GeneticLedger(problem, np.zeros(in_order.shape, dtype=bool), np.zeros(len(in_order)))
 
 
 def race(ledger, rows, positions, count=1):
@@ -281,7 +281,7 @@ def test_it_ends_after_the_last_generation():
 def test_it_costs_less_than_running_everybody_to_the_end():
     problem = grid_problem(5)
     outcome = GGA.solve(problem, **SMALL | SHORT)
-    rules = Rules(**{**GGA.defaults, **SMALL, **SHORT})
+    rules = GeneticRules(**{**GGA.defaults, **SMALL, **SHORT})
     runs = 8 * sum(instances_in(rules, generation) for generation in range(12))
     assert outcome.steps < runs / 2
     assert outcome.charged < problem.table.runtimes.sum()

@@ -16,10 +16,11 @@ from cunctator.base.records import Run, Status
 from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.study.journal import file as journal_file
-from cunctator.study.journal.journal import FILE, Details, create_journal, is_begun, open_journal
+from cunctator.study.journal.journal import FILE, create_journal, is_begun, open_journal
 from cunctator.study.journal.tables import PROGRESS as PROGRESS_TABLE
 from cunctator.study.snapshot import snapshot_of
 from cunctator.target.answers import Given
+from cunctator.target.execution import Details
 
 FACTS = {"version": "1", "digest": "d", "folder": "/somewhere", "created": "0"}
 

@@ -21,7 +21,7 @@ from cunctator.scenario import load_scenario
 from cunctator.show.study import NO_ANSWER, facts
 from cunctator.study.folder import answer_of, begin_study, resumed_study
 from cunctator.study.journal.journal import Journal, open_journal
-from cunctator.study.workers import Execution
+from cunctator.target.execution import Execution
 from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of, runtime_of
 
 

@@ -13,10 +13,12 @@ import pytest
 from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.study.bulk import completed
-from cunctator.study.workers import TRIES, Execution, LocalWorkers
+from cunctator.study.workers import LocalWorkers, slot_settings
+from cunctator.target.execution import Execution
 from cunctator.target.instances import PART
 from cunctator.target.measurement import Ending, Measurement, Request
 from cunctator.target.owner import owner
+from cunctator.target.slot import TRIES
 from cunctator.target.supervisor import Supervisor
 from tests.target.hostility import MARK, marked, wait_until
 
@@ -34,7 +36,7 @@ def make(tmp_path):
             f"default = 1\n[instances]\n{instances}\n[budget]\nruns = 1\n{budget}\n"
         )
         scenario = load_scenario(tmp_path / "scenario.toml")
-        made.append(LocalWorkers(scenario, slots, tmp_path / "made"))
+        made.append(LocalWorkers(slot_settings(scenario, tmp_path / "made"), slots))
         return made[-1]
 
     yield workers

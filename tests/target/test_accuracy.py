@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from cunctator.target import launch, spawn
-from cunctator.target.measurement import Call, Ending, Request
+from cunctator.target.measurement import Ending, FunctionCall, Request
 from cunctator.target.spawn import Spawner, strings
 from cunctator.target.supervisor import METHODS, Supervisor
 from tests.target.hostility import wait_until
@@ -67,7 +67,7 @@ def burn(configuration, instance, seed, cap):
 
 def test_a_function_is_charged_what_its_own_clock_says(supervisor, tmp_path):
     (tmp_path / "burning_for_the_test.py").write_text(FUNCTION)
-    call = Call("burning_for_the_test:burn", {}, "", 0, 10.0)
+    call = FunctionCall("burning_for_the_test:burn", {}, "", 0, 10.0)
     runs = [supervisor.run(Request(call, cap=10.0, directory=str(tmp_path))) for _ in range(RUNS)]
     assert {run.ending for run in runs} == {Ending.EXITED}
     # The call itself, and what is printed after the last look at the clock, take as long as that.

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cunctator.target.ledger import Ledger, Seen
+from cunctator.target.ledger import RunAccounts, Seen
 from cunctator.target.process import Ending, Request
 from cunctator.target.supervisor import Supervisor
 from tests.target.hostility import marked, request
@@ -130,7 +130,7 @@ def look(ledger, *found, reaped=0.0):
 
 
 def test_ledger_counts_what_is_reaped_once():
-    ledger = Ledger()
+    ledger = RunAccounts()
     assert look(ledger, seen(2, 1.0), seen(3, 2.0, parent=2)) == 3.0
     assert look(ledger, seen(2, 1.5, reaped=2.5)) == 4.0
     assert look(ledger, reaped=4.5) == 4.5
@@ -138,7 +138,7 @@ def test_ledger_counts_what_is_reaped_once():
 
 
 def test_ledger_keeps_what_nobody_reaps():
-    ledger = Ledger()
+    ledger = RunAccounts()
     look(ledger, seen(2, 1.0), seen(3, 2.0, parent=2))
     look(ledger, seen(2, 1.0))  # perhaps its stat was read before it reaped the other
     assert not ledger.has_gaps
@@ -148,13 +148,13 @@ def test_ledger_keeps_what_nobody_reaps():
 
 
 def test_ledger_when_all_end_at_once():
-    ledger = Ledger()
+    ledger = RunAccounts()
     look(ledger, seen(2, 1.0, ignores=True), seen(3, 2.0, parent=2), seen(4, 4.0, parent=3))
     assert ledger.final(1.25) == 7.0 and ledger.has_gaps
 
 
 def test_ledger_of_an_orphan_that_was_not_seen_for_a_moment():
-    ledger = Ledger()
+    ledger = RunAccounts()
     look(ledger, seen(2, 1.0), seen(3, 2.0, parent=2))
     assert ledger.look([], 1.0, lambda process, start: process == 2) == 3.0
     assert look(ledger, seen(3, 2.5), reaped=1.0) == 3.5
@@ -165,7 +165,7 @@ def test_ledger_of_an_orphan_that_was_not_seen_for_a_moment():
 def test_ledger_of_a_family_that_reaps_is_never_too_high_and_right_in_the_end(data):
     """A random tree lives at random, each reaps its children, looks come at any time."""
     parents, clocks, reaped = {2: US}, {2: 0.0}, {US: 0.0, 2: 0.0}
-    ledger, fresh = Ledger(), 3
+    ledger, fresh = RunAccounts(), 3
     for _ in range(data.draw(st.integers(0, 40))):
         if not parents:
             break

@@ -11,7 +11,7 @@ import uuid
 import pytest
 
 from cunctator.target.function import InvalidFunction, load_function, load_in_time
-from cunctator.target.process import Call, Ending, Request
+from cunctator.target.process import Ending, FunctionCall, Request
 from cunctator.target.supervisor import Supervisor
 from tests.target.hostility import MARK, marked
 
@@ -28,7 +28,7 @@ def supervisor(request):
 
 def call(name: str, cap: float = 10.0, mark: str = "", **configuration: object) -> Request:
     function = name if ":" in name else f"{FUNCTIONS}:{name}"
-    target = Call(function, configuration, "some instance", 42, cap)
+    target = FunctionCall(function, configuration, "some instance", 42, cap)
     return Request(target, cap=cap, wall_cap=30.0, environment={MARK: mark})
 
 
@@ -124,7 +124,7 @@ def test_threads_of_a_module_do_not_delay_the_end():
 def test_wrong_names(supervisor, name, problem):
     with pytest.raises(InvalidFunction, match=problem):
         load_function(name)
-    target = Call(name, {}, "", 0, 1.0)
+    target = FunctionCall(name, {}, "", 0, 1.0)
     measurement = supervisor.run(Request(target, cap=1.0))
     assert measurement.ending is Ending.FAILED_TO_START
     assert name in measurement.problem and "\n" not in measurement.problem

@@ -114,15 +114,15 @@ def test_files_that_vanish_are_noticed(tmp_path):
     (tmp_path / "x.cnf").write_text("x")
     instances = scenario(tmp_path, "list = ['x.cnf']").instances
     name, _ = instances.pair(0)
-    assert instances.locate(name, tmp_path) == name
+    assert instances.source(tmp_path).locate(name) == name
     (tmp_path / "x.cnf").unlink()
     with pytest.raises(MissingInstance, match=r"x\.cnf: this instance has vanished"):
-        instances.locate(name, tmp_path)
+        instances.source(tmp_path).locate(name)
 
 
 def test_names_are_not_files(tmp_path):
     instances = scenario(tmp_path, "names = ['--size 5', '']").instances
-    assert instances.count == 2 and instances.locate("--size 5", tmp_path) == "--size 5"
+    assert instances.count == 2 and instances.source(tmp_path).locate("--size 5") == "--size 5"
 
 
 def test_a_test_set_gets_other_seeds(tmp_path):
@@ -149,12 +149,12 @@ def test_a_generator_makes_an_endless_stream(tmp_path):
     assert instances.count is None and instances.names == () and fresh is not None
     assert instances.pair(7) == ("7", 0)  # the command takes no seed
     folder = tmp_path / "made" / "here"
-    place = instances.locate("7", folder)
+    place = instances.source(folder).locate("7")
     index, seed = (tmp_path / "made" / "here" / "7").read_text().split()
     assert place == str(folder / "7") and index == "7" and 1 <= int(seed) <= LARGEST_SEED
-    assert instances.locate("7", folder) == place
+    assert instances.source(folder).locate("7") == place
     again = Instances((), instances.seed, False, generator=instances.generator)
-    other = again.locate("7", tmp_path / "other")
+    other = again.source(tmp_path / "other").locate("7")
     assert (tmp_path / "other" / "7").read_text() == (folder / "7").read_text() and other != place
     name, _ = fresh.pair(7)
     assert name not in {instances.pair(j)[0] for j in range(100)}
@@ -201,12 +201,12 @@ def test_a_folder_that_cannot_be_written_is_a_problem_in_words(tmp_path):
 def made_by(code, argument, folder):
     known = ("index", "output")
     items = ((sys.executable,), ("-SEc",), (code,), parse_item(argument, (), known))
-    return Generator(items, folder, sys.executable)
+    return Generator(items, folder)
 
 
 def test_a_generator_may_write_a_file(tmp_path):
     instances = scenario(tmp_path, WRITES).instances
-    instances.locate("3", tmp_path / "made")
+    instances.source(tmp_path / "made").locate("3")
     assert (tmp_path / "made" / "3").read_text() == "i3"
 
 
@@ -222,11 +222,11 @@ def test_a_generator_that_fails_leaves_nothing(tmp_path, code, problem):
     items = tuple(
         parse_item(text, (), ("index",)) for text in (sys.executable, "-SEc", code, "{index}")
     )
-    generator = Generator(items, tmp_path, sys.executable)
+    generator = Generator(items, tmp_path)
     with pytest.raises(GeneratorFailed, match=problem) as caught:
         generator.make(1, 5, tmp_path / "made")
     assert "\n" not in str(caught.value) and "run this command by hand" in str(caught.value)
     assert list((tmp_path / "made").iterdir()) == []
-    lost = Generator((("/no/such/program",),), tmp_path, sys.executable)
+    lost = Generator((("/no/such/program",),), tmp_path)
     with pytest.raises(GeneratorFailed, match="could not be started"):
         lost.make(1, 5, tmp_path / "made")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from cunctator.target.process import Call, Ending, Request
+from cunctator.target.process import Ending, FunctionCall, Request
 from cunctator.target.supervisor import Supervisor
 from tests.target.hostility import command
 
@@ -48,7 +48,7 @@ def test_no_target_comes_before_its_supervisor(supervisor, way):
 
 
 def test_nor_does_a_function(supervisor):
-    call = Call("tests.target.hostile.functions:precedes", {}, "", 0, 10.0)
+    call = FunctionCall("tests.target.hostile.functions:precedes", {}, "", 0, 10.0)
     measurement = supervisor.run(Request(call, cap=10.0))
     assert measurement.exit_code == 0, measurement.stderr
 

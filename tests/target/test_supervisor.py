@@ -29,7 +29,7 @@ from cunctator.target.channel import (
 from cunctator.target.folder import remove_folder
 from cunctator.target.mark import MARK as CARRIED
 from cunctator.target.owner import is_gone, owner
-from cunctator.target.process import Call, Ending, Measurement, Request
+from cunctator.target.process import Ending, FunctionCall, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost, _Worker
 from cunctator.target.sweep import sweep_stale
 from tests.target.hostility import (
@@ -378,7 +378,12 @@ TEXT = st.text(st.characters(exclude_categories=()))
 @given(
     target=st.lists(TEXT, min_size=1).map(tuple)
     | st.builds(
-        Call, TEXT, st.dictionaries(TEXT, TEXT | st.integers()), TEXT, st.integers(), st.just(1.5)
+        FunctionCall,
+        TEXT,
+        st.dictionaries(TEXT, TEXT | st.integers()),
+        TEXT,
+        st.integers(),
+        st.just(1.5),
     ),
     environment=st.none() | st.dictionaries(TEXT, TEXT),
 )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cunctator.base.errors import CunctatorError, InvalidSetting
 from cunctator.recorded.table import Table
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem, TooFewInstances
+from cunctator.siblings.problem import Found, Problem, TooFewInstances
 from cunctator.siblings.registry import METHODS
 from cunctator.space.parameters import text_of
 
@@ -176,7 +176,7 @@ def run_job(given: Arranged, job: Job) -> Record:
     return record | {"seconds": time.perf_counter() - begun}
 
 
-def _as_data(outcome: Outcome, rows: NDArray[np.int64]) -> Record:
+def _as_data(outcome: Found, rows: NDArray[np.int64]) -> Record:
     spent = np.zeros(rows.size)
     spent[rows] = outcome.spent
     numbers = [outcome.charged, *outcome.spent, *(at for at, _ in outcome.trajectory)]

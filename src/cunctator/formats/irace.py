@@ -16,7 +16,7 @@ from cunctator.base.errors import InvalidKey, InvalidScenario, one_line
 from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace_expressions import RReader
 from cunctator.formats.irace_lines import (
-    Declaration,
+    IraceDeclaration,
     Sections,
     Statement,
     listed_values,
@@ -103,12 +103,12 @@ def shortened(warnings: Sequence[str]) -> tuple[str, ...]:
     return tuple(shown)
 
 
-def _bounds(declaration: Declaration, reader: RReader) -> Bounds:
+def _bounds(declaration: IraceDeclaration, reader: RReader) -> Bounds:
     low, high = two_bounds(declaration)
     return _bound(declaration, low, reader), _bound(declaration, high, reader)
 
 
-def _bound(declaration: Declaration, text: str, reader: RReader) -> float | Expression:
+def _bound(declaration: IraceDeclaration, text: str, reader: RReader) -> float | Expression:
     try:
         return reader.bound(text, declaration.kind == "integer")
     except ExpressionError as error:
@@ -117,7 +117,7 @@ def _bound(declaration: Declaration, text: str, reader: RReader) -> float | Expr
 
 
 def _conditions(
-    declaration: Declaration, reader: RReader, bounds: Mapping[str, Bounds], sections: Sections
+    declaration: IraceDeclaration, reader: RReader, bounds: Mapping[str, Bounds], sections: Sections
 ) -> list[Expression]:
     """All that must hold for a parameter to be active.
 
@@ -159,7 +159,7 @@ def _quoted(text: str) -> str:
 
 
 def _make_parameter(
-    declaration: Declaration,
+    declaration: IraceDeclaration,
     values: tuple[str, ...] | None,
     bounds: Bounds | None,
     conditions: Sequence[Expression],
@@ -195,7 +195,7 @@ def _middle(kind: Kind, is_log: bool, bounds: Sequence[float | Expression]) -> V
 
 
 def _make_format(
-    declaration: Declaration, values: tuple[str, ...] | None, warnings: list[str]
+    declaration: IraceDeclaration, values: tuple[str, ...] | None, warnings: list[str]
 ) -> RawFormat:
     try:
         found = format_of(declaration.label, values)

@@ -19,7 +19,7 @@ from cunctator.formats.irace_lines import statements
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class IracePlaces:
     """Where the files of a scenario are."""
 
     folder: Path
@@ -41,7 +41,7 @@ def plain_path(text: str) -> str:
 
 
 def read_irace_instances(
-    places: Places, directory: str | None, file: str | None, warnings: list[str]
+    places: IracePlaces, directory: str | None, file: str | None, warnings: list[str]
 ) -> dict[str, object] | None:
     """The table that says the same as a folder and a list of irace; None if there is neither."""
     if file is not None:
@@ -55,7 +55,7 @@ def read_irace_instances(
 
 
 def _from_file(
-    places: Places, directory: str | None, file: str, warnings: list[str]
+    places: IracePlaces, directory: str | None, file: str, warnings: list[str]
 ) -> dict[str, object]:
     if not places.exists(file):
         warnings.append(f"there is no file {file} with instances")
@@ -94,7 +94,7 @@ def _lines(path: Path, warnings: list[str]) -> list[str]:
 
 
 def _names(
-    places: Places,
+    places: IracePlaces,
     directory: str | None,
     lines: list[str],
     has_arguments: bool,

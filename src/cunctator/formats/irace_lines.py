@@ -41,7 +41,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class IraceDeclaration:
     """The line of a parameter."""
 
     at: Statement
@@ -68,7 +68,7 @@ class Declaration:
 class Sections:
     """A parameter file, line by line."""
 
-    parameters: dict[str, Declaration]
+    parameters: dict[str, IraceDeclaration]
     forbidden: list[Statement]
     warnings: list[str]
 
@@ -108,7 +108,7 @@ def statements(path: Path) -> list[Statement]:
     return found
 
 
-def listed_values(declaration: Declaration) -> tuple[str, ...]:
+def listed_values(declaration: IraceDeclaration) -> tuple[str, ...]:
     """The values between commas, in quotes or bare."""
     values: list[str] = []
     domain, place, is_open = declaration.domain, 0, True
@@ -124,7 +124,7 @@ def listed_values(declaration: Declaration) -> tuple[str, ...]:
     return tuple(values)
 
 
-def two_bounds(declaration: Declaration) -> tuple[str, str]:
+def two_bounds(declaration: IraceDeclaration) -> tuple[str, str]:
     """The ends of a range; quotes around them make no difference."""
     domain = declaration.domain
     parts, start, depth = [], 0, 0
@@ -150,7 +150,7 @@ def _check_digits(at: Statement) -> None:
         raise wrong_line(at.path, at.line, at.text, "expected digits = N, N from 1 to 15")
 
 
-def _declaration(at: Statement) -> Declaration:
+def _declaration(at: Statement) -> IraceDeclaration:
     head = HEAD.match(at.text)
     rest = REST.fullmatch(at.text, head.end()) if head else None
     if head is None or rest is None or "\0" in at.text:
@@ -160,4 +160,4 @@ def _declaration(at: Statement) -> Declaration:
     if condition is not None and not condition.strip():
         raise wrong_line(at.path, at.line, at.text, "give a condition after |, or remove it")
     is_log = kind.endswith(",log")
-    return Declaration(at, name, label, KINDS[kind[0]], is_log, rest[1], condition or "")
+    return IraceDeclaration(at, name, label, KINDS[kind[0]], is_log, rest[1], condition or "")

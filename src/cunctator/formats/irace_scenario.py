@@ -23,7 +23,7 @@ from cunctator.formats.irace_configurations import (
     configurations_with_warnings,
     read_irace_configurations,
 )
-from cunctator.formats.irace_instances import Places, plain_path, read_irace_instances
+from cunctator.formats.irace_instances import IracePlaces, plain_path, read_irace_instances
 from cunctator.formats.irace_options import Options, read_options
 from cunctator.formats.shell_words import shell_words
 from cunctator.space.parameters import Value
@@ -54,7 +54,7 @@ def read_irace_scenario(path: Path) -> ImportedScenario:
         configurations, left_out = configurations_with_warnings(place, space)
         warnings.extend(left_out)
         space = _with_default(space, configurations[0])
-    places = Places(folder, plain_path(options.text("execDir") or "."))
+    places = IracePlaces(folder, plain_path(options.text("execDir") or "."))
     if not places.exists(places.execution):
         warnings.append(f"execDir: there is no folder {places.execution}")
     target = _target(options, places, space, warnings)
@@ -103,7 +103,7 @@ def _with_default(space: ImportedSpace, default: Mapping[str, Value]) -> Importe
 
 
 def _target(
-    options: Options, places: Places, space: ImportedSpace, warnings: list[str]
+    options: Options, places: IracePlaces, space: ImportedSpace, warnings: list[str]
 ) -> dict[str, Any]:
     for name in ("batchmode", "sgeCluster"):
         if options.is_on(name):
@@ -131,7 +131,7 @@ def _protocol(options: Options, space: ImportedSpace) -> str:
     return "aclib2"
 
 
-def _command(options: Options, places: Places, warnings: list[str]) -> list[str]:
+def _command(options: Options, places: IracePlaces, warnings: list[str]) -> list[str]:
     runner = _program(places, plain_path(options.text("targetRunner") or "target-runner"))
     if not places.exists(str(Path(places.execution, runner))):
         warnings.append(f"targetRunner: there is no file {runner}, seen from {places.execution}")
@@ -163,7 +163,7 @@ def _fixed_arguments(options: Options, has_launcher: bool) -> list[str]:
         raise options.wrong(name, str(error), "close the quote, or remove it") from None
 
 
-def _program(places: Places, path: str) -> str:
+def _program(places: IracePlaces, path: str) -> str:
     """A program as it is to be called in the folder where the target runs."""
     if os.path.isabs(path):  # noqa: PTH117 - a text, not a place
         return path

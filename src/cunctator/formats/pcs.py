@@ -19,11 +19,11 @@ from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.irace import shortened
 from cunctator.formats.pcs_lines import (
     FORBIDDEN_FIX,
-    Comparison,
     ConditionLine,
-    Declaration,
     ForbiddenLine,
-    Line,
+    ParentComparison,
+    PcsDeclaration,
+    PcsLine,
     number_in,
     read_statements,
 )
@@ -73,8 +73,8 @@ class _Importer:
         self._warnings: list[str] = []
         self._domains: dict[str, Domain] = {}
         self._conditions: dict[str, list[ConditionLine]] = {}
-        self._forbidden: list[tuple[Line, Expression]] = []
-        self._never: dict[str, tuple[Line, str]] = {}
+        self._forbidden: list[tuple[PcsLine, Expression]] = []
+        self._never: dict[str, tuple[PcsLine, str]] = {}
         """Children whose own conditions cannot hold: on which line, and why."""
 
     def space(self) -> ImportedSpace:
@@ -82,7 +82,7 @@ class _Importer:
         forbidden: list[ForbiddenLine] = []
         for statement in read_statements(self._path, self._warnings):
             match statement:
-                case Declaration():
+                case PcsDeclaration():
                     self._declare(statement)
                 case ConditionLine(child=child):
                     self._conditions.setdefault(child, []).append(statement)
@@ -120,14 +120,14 @@ class _Importer:
         self._forbidden = kept
         return reached
 
-    def _domain(self, line: Line, name: str) -> Domain:
+    def _domain(self, line: PcsLine, name: str) -> Domain:
         if name not in self._domains:
             raise line.wrong(f"there is no parameter {name!r}", "declare it, or correct the name")
         return self._domains[name]
 
     # Declarations
 
-    def _declare(self, said: Declaration) -> None:
+    def _declare(self, said: PcsDeclaration) -> None:
         before = self._domains.get(said.name)
         if before is not None:
             problem = f"{said.name!r} is declared on line {before.line.number} already"
@@ -141,7 +141,7 @@ class _Importer:
         except InvalidKey as error:
             raise _at(said.line, error) from None
 
-    def _number(self, said: Declaration) -> Domain:
+    def _number(self, said: PcsDeclaration) -> Domain:
         low, high, default = (number_in(text) for text in (said.low, said.high, said.default))
         assert low is not None and high is not None and default is not None
         if said.log and low <= 0:
@@ -152,7 +152,7 @@ class _Importer:
         made = make_parameter(said.name, said.kind, default, low=low, high=high, log=said.log)
         return Domain(said.line, made)
 
-    def _fixed(self, said: Declaration, only: float, default: float) -> Domain:
+    def _fixed(self, said: PcsDeclaration, only: float, default: float) -> Domain:
         """A number with one value; our own numbers have at least two."""
         if default != only:
             fix = f"give {said.low}, or a wider range"
@@ -202,7 +202,7 @@ class _Importer:
             self._warnings.append(said.line.warning("a part of it never holds and is left out"))
         return kept
 
-    def _part(self, line: Line, said: Comparison) -> Part:
+    def _part(self, line: PcsLine, said: ParentComparison) -> Part:
         return understood(said, self._domain(line, said.parent), line)
 
     # Forbidden combinations
@@ -212,7 +212,7 @@ class _Importer:
         pairs = [pair.partition("=") for pair in said.inside.split(",")]
         settings = [(name.strip(), value.strip()) for name, _, value in pairs]
         if all(self._is_setting(name, value) for name, value in settings):
-            parts = [self._part(said.line, Comparison(n, "==", (v,))) for n, v in settings]
+            parts = [self._part(said.line, ParentComparison(n, "==", (v,))) for n, v in settings]
             expression = joined(parts) if is_possible(parts) else None
         else:
             expression = self._possible(said.line, self._advanced(said))
@@ -252,7 +252,7 @@ class _Importer:
         domains = (d for d in self._domains.values() if d.is_listed and d.numbers is None)
         return frozenset(value for domain in domains for value in domain.parameter.values)
 
-    def _with_numbers(self, line: Line, tree: Expression) -> Expression:
+    def _with_numbers(self, line: PcsLine, tree: Expression) -> Expression:
         """Listed values count as numbers in expressions, if all of them are numbers."""
         match tree:
             case Name(name):
@@ -269,7 +269,7 @@ class _Importer:
                 return Call(function, tuple(self._with_numbers(line, a) for a in arguments))
         return tree
 
-    def _possible(self, line: Line, tree: Expression) -> Expression | None:
+    def _possible(self, line: PcsLine, tree: Expression) -> Expression | None:
         """What is left of alternatives without those that never hold; None if nothing is."""
         match tree:
             case Operation("and" | "or" as word, operands):
@@ -296,7 +296,7 @@ class _Importer:
         except InvalidKey as error:
             raise _at(self._line_of(error.key, parameters), error) from None
 
-    def _line_of(self, key: tuple[str | int, ...], parameters: tuple[Parameter, ...]) -> Line:
+    def _line_of(self, key: tuple[str | int, ...], parameters: tuple[Parameter, ...]) -> PcsLine:
         match key:
             case ("parameters", str(name), "when", *parents):
                 lines = self._conditions[name]
@@ -313,7 +313,7 @@ class _Importer:
         return next(line for line, rule in rules if truth(rule(default)))
 
 
-def _is_of_kind(number: float, said: Declaration) -> bool:
+def _is_of_kind(number: float, said: PcsDeclaration) -> bool:
     """Whether a parameter may have this number at all."""
     return abs(number) < math.inf and (said.kind == "real" or number == int(number))
 
@@ -322,7 +322,7 @@ def _parents(said: ConditionLine) -> set[str]:
     return {one.parent for clause in said.clauses for one in clause}
 
 
-def _at(line: Line, error: InvalidKey) -> InvalidScenario:
+def _at(line: PcsLine, error: InvalidKey) -> InvalidScenario:
     """The error of a parameter, on the line that it comes from."""
     about = "the default: " if error.key[-1] == "default" else ""
     return line.wrong(about + error.problem, error.fix)

@@ -48,7 +48,7 @@ FORBIDDEN_FIX = "write {NAME=VALUE, NAME=VALUE}"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PcsLine:
     """A line without its comment and without quotes."""
 
     path: Path
@@ -70,10 +70,10 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class PcsDeclaration:
     """A parameter, in the words of the file."""
 
-    line: Line
+    line: PcsLine
     name: str
     kind: Kind
     default: str
@@ -84,7 +84,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ParentComparison:
     """What is asked of a parent."""
 
     parent: str
@@ -97,26 +97,26 @@ class Comparison:
 class ConditionLine:
     """When a parameter is active: all comparisons of one of the clauses must hold."""
 
-    line: Line
+    line: PcsLine
     child: str
-    clauses: tuple[tuple[Comparison, ...], ...]
+    clauses: tuple[tuple[ParentComparison, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenLine:
     """What must not be: the text between the braces."""
 
-    line: Line
+    line: PcsLine
     inside: str
 
 
-Statement = Declaration | ConditionLine | ForbiddenLine
+Statement = PcsDeclaration | ConditionLine | ForbiddenLine
 
 
 def read_statements(path: Path, warnings: list[str]) -> Iterator[Statement]:
     """What the file says, line by line; headings are skipped."""
     for number, written in enumerate(read_lines(path), start=1):
-        line = Line(path, number, written.partition("#")[0].translate(UNQUOTED).strip())
+        line = PcsLine(path, number, written.partition("#")[0].translate(UNQUOTED).strip())
         if any(bracket in line.text for bracket in BRACKETS):
             yield _statement(line)
         elif line.text and not line.text.endswith(":"):
@@ -135,7 +135,7 @@ def values_in(text: str) -> tuple[str, ...]:
     return tuple(value.strip() for value in text.split(","))
 
 
-def _statement(line: Line) -> Statement:
+def _statement(line: PcsLine) -> Statement:
     if line.text.startswith("{"):
         if not line.text.endswith("}"):
             raise line.wrong("it begins like a forbidden combination but has no }", FORBIDDEN_FIX)
@@ -146,7 +146,7 @@ def _statement(line: Line) -> Statement:
     return _numeric(line) if first == "[" else _listed(line)
 
 
-def _numeric(line: Line) -> Declaration:
+def _numeric(line: PcsLine) -> PcsDeclaration:
     found = NUMERIC.fullmatch(line.text)
     if found is None:
         raise line.wrong("not the declaration of a number", NUMERIC_FIX)
@@ -159,10 +159,10 @@ def _numeric(line: Line) -> Declaration:
         allowed = "i, l or il" if word is None else "log"
         raise line.wrong(f"{flags!r} behind the default", f"only {allowed} may stand there")
     kind: Kind = "integer" if is_integer else "real"
-    return Declaration(line, name, kind, default, low=low, high=high, log=log)
+    return PcsDeclaration(line, name, kind, default, low=low, high=high, log=log)
 
 
-def _listed(line: Line) -> Declaration:
+def _listed(line: PcsLine) -> PcsDeclaration:
     found = LISTED.fullmatch(line.text)
     if found is None:
         raise line.wrong("not the declaration of a parameter with listed values", LISTED_FIX)
@@ -171,15 +171,15 @@ def _listed(line: Line) -> Declaration:
     if "" in values:
         raise line.wrong("one of the values is empty", LISTED_FIX)
     kind: Kind = "ordinal" if word in ("ordinal", "ord") else "categorical"
-    return Declaration(line, name, kind, default.strip(), values)
+    return PcsDeclaration(line, name, kind, default.strip(), values)
 
 
-def _condition(line: Line) -> ConditionLine:
+def _condition(line: PcsLine) -> ConditionLine:
     child, _, rest = line.text.partition("|")
     if re.fullmatch(NAME, child.strip()) is None:
         raise line.wrong(f"{child.strip()!r} is not the name of a parameter", CONDITION_FIX)
     # `&&` binds tighter than `||`; within braces neither means anything.
-    clauses: list[list[Comparison]] = [[]]
+    clauses: list[list[ParentComparison]] = [[]]
     start = 0
     for joint in JOINING.finditer(rest):
         if not joint[0].startswith("{"):
@@ -191,11 +191,11 @@ def _condition(line: Line) -> ConditionLine:
     return ConditionLine(line, child.strip(), tuple(tuple(clause) for clause in clauses))
 
 
-def _comparison(line: Line, text: str) -> Comparison:
+def _comparison(line: PcsLine, text: str) -> ParentComparison:
     found = COMPARISON.fullmatch(text.strip())
     if found is None:
         raise line.wrong(f"{one_line(text.strip(), 40)!r} is not a condition", CONDITION_FIX)
     parent, inside, sign, value = found.groups()
     if sign is None:
-        return Comparison(parent, "in", values_in(inside))
-    return Comparison(parent, sign, (value,))
+        return ParentComparison(parent, "in", values_in(inside))
+    return ParentComparison(parent, sign, (value,))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cunctator.formats.pcs_lines import Comparison, Line, number_in
+from cunctator.formats.pcs_lines import ParentComparison, PcsLine, number_in
 from cunctator.space.expressions import Constant, Expression, Member, Name, Operation, all_of
 from cunctator.space.parameters import LISTED, Parameter, Value, text_of
 
@@ -23,7 +23,7 @@ ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator
 class Domain:
     """A parameter, and what texts mean to it; without slots, so that it can remember."""
 
-    line: Line
+    line: PcsLine
     parameter: Parameter
     fixed: float | None = None
     """Its only value, if it was declared as a number."""
@@ -107,7 +107,7 @@ class Part:
     """Whether a table of values can say it as the file does."""
 
 
-def understood(said: Comparison, domain: Domain, line: Line) -> Part:
+def understood(said: ParentComparison, domain: Domain, line: PcsLine) -> Part:
     """A comparison that makes sense for its parent; values that it does not have are left out."""
     name = Name(domain.name)
     if said.sign in ORDERED and not domain.is_ordered:
@@ -129,7 +129,7 @@ def understood(said: Comparison, domain: Domain, line: Line) -> Part:
     return Part(domain.parameter, Operation(said.sign, (name, Constant(number))), None, low, high)
 
 
-def unknown_values(said: Comparison, domain: Domain) -> Iterator[str]:
+def unknown_values(said: ParentComparison, domain: Domain) -> Iterator[str]:
     """The values of a comparison that its parent does not have."""
     is_about_numbers = not domain.is_listed or domain.fixed is not None
     if said.sign not in ORDERED or not is_about_numbers:

@@ -18,7 +18,7 @@ from cunctator.base.errors import InvalidScenario
 from cunctator.base.units import counted
 from cunctator.formats.imported import read_lines, wrong_line
 from cunctator.formats.smac_keys import Settings
-from cunctator.formats.smac_places import Places, exists
+from cunctator.formats.smac_places import SmacPlaces, exists
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NO_INSTANCE = "no_instance"
@@ -26,7 +26,7 @@ NO_INSTANCE = "no_instance"
 
 
 def read_instances(
-    settings: Settings, name: str, places: Places, directory: Path
+    settings: Settings, name: str, places: SmacPlaces, directory: Path
 ) -> dict[str, object] | None:
     """The table that says the same as a list or a folder; None if there is neither."""
     text = settings.text(name)

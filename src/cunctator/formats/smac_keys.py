@@ -78,7 +78,7 @@ NOT_USED = frozenset(plain(key) for key in _NOT_USED.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SmacEntry:
     """A line of the file."""
 
     key: str
@@ -92,7 +92,7 @@ class Settings:
     """What a scenario file sets; what it does not set is None."""
 
     path: Path
-    entries: Mapping[str, tuple[Entry, ...]]
+    entries: Mapping[str, tuple[SmacEntry, ...]]
     """By our names; of all but `arg`, the last one counts."""
 
     def raw(self, name: str) -> str | None:
@@ -152,7 +152,7 @@ class Settings:
 
 def read_settings(path: Path, warnings: list[str]) -> Settings:
     """The keys of a file and their values; what is not used or unknown is warned of."""
-    entries: dict[str, list[Entry]] = {}
+    entries: dict[str, list[SmacEntry]] = {}
     not_used: list[str] = []
     for number, written in enumerate(read_lines(path), 1):
         line = COMMENT.sub("", written).strip()
@@ -196,11 +196,11 @@ def unquoted(text: str) -> str:
     return text[1:-1] if is_quoted else text
 
 
-def _entry(path: Path, number: int, line: str) -> Entry:
+def _entry(path: Path, number: int, line: str) -> SmacEntry:
     found = LINE.fullmatch(line)
     if found is None:
         raise wrong_line(path, number, line, "write key = value")
     if len(found[2]) > LONGEST_VALUE or "\0" in found[2]:
         problem = "the value is too long, or holds a NUL"
         raise InvalidScenario(path, number, found[1], problem, "shorten it")
-    return Entry(found[1], found[2], number)
+    return SmacEntry(found[1], found[2], number)

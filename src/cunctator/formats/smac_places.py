@@ -16,7 +16,7 @@ MOST_PARENTS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class SmacPlaces:
     """Where the files of a scenario are."""
 
     folder: Path
@@ -55,7 +55,7 @@ class Places:
         return os.path.relpath(place, self.folder)
 
 
-def find_places(path: Path, named: Sequence[str], warnings: list[str]) -> Places:
+def find_places(path: Path, named: Sequence[str], warnings: list[str]) -> SmacPlaces:
     """The places of a scenario; the first of the `named` paths that exists tells the root."""
     folder = path.parent.resolve()
     around = (folder, *list(folder.parents)[:MOST_PARENTS], Path.cwd())
@@ -70,7 +70,7 @@ def find_places(path: Path, named: Sequence[str], warnings: list[str]) -> Places
                 what = f"paths such as {text} are taken from {found}"
                 warnings.append(f"{what}, not from the folder of this file")
             break
-    return Places(folder, tuple(roots), warnings)
+    return SmacPlaces(folder, tuple(roots), warnings)
 
 
 def exists(place: Path) -> bool:

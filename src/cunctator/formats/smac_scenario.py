@@ -21,7 +21,7 @@ from cunctator.formats.irace import shortened
 from cunctator.formats.pcs import read_pcs
 from cunctator.formats.smac_instances import NO_INSTANCE, read_instances
 from cunctator.formats.smac_keys import UNLIMITED, Settings, number_in, read_settings, unquoted
-from cunctator.formats.smac_places import Places, exists, find_places
+from cunctator.formats.smac_places import SmacPlaces, exists, find_places
 from cunctator.scenario.models import SearchTable
 from cunctator.space.parameters import LISTED, Parameter, Value
 from cunctator.space.space import Space
@@ -88,7 +88,7 @@ def _check_objective(settings: Settings, warnings: list[str]) -> None:
         warnings.append(f"overall_obj: {mean} is not used; Cunctator minimises the mean")
 
 
-def _read_space(settings: Settings, places: Places) -> ImportedSpace:
+def _read_space(settings: Settings, places: SmacPlaces) -> ImportedSpace:
     text = settings.text("paramfile")
     if text is None:
         raise settings.wrong("paramfile", "is missing", "add paramfile, the file of parameters")
@@ -101,7 +101,7 @@ def _read_space(settings: Settings, places: Places) -> ImportedSpace:
     return read_pcs(place)
 
 
-def _target(settings: Settings, places: Places, directory: Path) -> dict[str, Any]:
+def _target(settings: Settings, places: SmacPlaces, directory: Path) -> dict[str, Any]:
     words = _words(settings)
     if not exists(directory):
         places.warnings.append(f"execdir: there is no folder {directory}: make it")

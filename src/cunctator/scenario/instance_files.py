@@ -70,7 +70,7 @@ def _make_generator(command: tuple[str, ...], folder: Path, key: tuple[str, ...]
     program = fill(items[0], {"python": sys.executable})
     if program is not None:
         check_program(program, folder, key)
-    return Generator(items, folder, sys.executable)
+    return Generator(items, folder)
 
 
 def _written(table: InstancesTable, folder: Path, key: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ SHORTEST, LONGEST = 1e-9, 1e9
 SOURCES = ("list", "glob", "file", "names", "generator")
 
 
-class Table(BaseModel):
+class StrictTable(BaseModel):
     """A table of the file: nothing unknown in it, and nothing converted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -184,7 +184,7 @@ FormatOf = Annotated[Any, PlainValidator(raw_format)]
 Pattern = Annotated[str, PlainValidator(pattern)]
 
 
-class TargetTable(Table):
+class TargetTable(StrictTable):
     """`[target]`: what is run, and how it says that it has succeeded."""
 
     command: Texts | None = None
@@ -214,7 +214,7 @@ class TargetTable(Table):
         return self
 
 
-class ParameterTable(Table):
+class ParameterTable(StrictTable):
     """`[parameters.NAME]`; see `parameters.py` for what it means."""
 
     type: Literal["categorical", "ordinal", "integer", "real"]
@@ -227,7 +227,7 @@ class ParameterTable(Table):
     when: Annotated[Any, PlainValidator(conditions)] = None
 
 
-class InstancesTable(Table):
+class InstancesTable(StrictTable):
     """`[instances]` or `[test_instances]`: exactly one source of instances."""
 
     list: Texts | None = None
@@ -250,7 +250,7 @@ class InstancesTable(Table):
         return next(word for word in SOURCES if getattr(self, word) is not None)
 
 
-class StopAtTable(Table):
+class StopAtTable(StrictTable):
     """`stop_at`: the certificate that ends the search."""
 
     epsilon: float = Field(ge=0, allow_inf_nan=False)
@@ -259,7 +259,7 @@ class StopAtTable(Table):
     """The share of the space that may be better, unless `configurations` is given."""
 
 
-class SearchTable(Table):
+class SearchTable(StrictTable):
     """`[search]`: how to look for a good configuration."""
 
     first_cap: Duration = 0.01
@@ -287,7 +287,7 @@ class SearchTable(Table):
         return self
 
 
-class BudgetTable(Table):
+class BudgetTable(StrictTable):
     """`[budget]`: the search ends when one of these is spent."""
 
     charged: Duration | None = None
@@ -301,7 +301,7 @@ class BudgetTable(Table):
         return self
 
 
-class Document(Table):
+class Document(StrictTable):
     """A whole scenario file."""
 
     target: TargetTable

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.problem import SPENT, Found, Problem
 from cunctator.siblings.settings import check_shares, whole
 
 DRAW_STREAM = 32
@@ -210,7 +210,7 @@ def _instances(
 
 def solve(
     problem: Problem, alpha: float, delta: float, group_size: float, instances: float
-) -> Outcome:
+) -> Found:
     """Run all epochs.
 
     Draws are with replacement, as the guarantee's are independent; who is drawn twice in an epoch
@@ -242,7 +242,7 @@ def solve(
         f" configurations by races won, if {budget:,} instances are enough to tell them apart,"
         " which it cannot know."
     )
-    return Outcome(
+    return Found(
         trajectory=tuple(trajectory),
         charged=float(races.spent.sum()),
         steps=races.steps,

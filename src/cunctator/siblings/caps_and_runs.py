@@ -32,13 +32,13 @@ from cunctator.siblings.prechecks import (
     PHASE_TWO,
     REJECTED,
     Racers,
-    Rules,
+    RaceRules,
     Variant,
     begin_phase_one,
     make_rules,
     new_racers,
 )
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 from cunctator.siblings.settings import GRID_DELTAS, GRID_EPSILONS, check_shares, require
 
 VARIANTS = {"car": Variant(48.0, 3.0, 2.0), "car++": Variant(26.0, 2.0, 1.5)}
@@ -52,7 +52,7 @@ FINISHED, SPENT, USED_UP = range(3)
 STOPS = {SPENT: "the budget is spent", USED_UP: "there are no instances left to run"}
 
 
-def needed_instances(rules: Rules) -> float:
+def needed_instances(rules: RaceRules) -> float:
     """Count those without which no mean can be accurate: phase I, and runs that take equally long.
 
     Such runs are accurate as soon as 3 x / j <= epsilon / (2 + epsilon).
@@ -74,7 +74,7 @@ def _next_run(
     runtimes: NDArray[np.float64],
     stream: NDArray[np.int64],
     racers: Racers,
-    rules: Rules,
+    rules: RaceRules,
     row: int,
 ) -> float:
     """Begin the next run of phase II; returns how long it takes, infinity if there is none."""
@@ -87,7 +87,7 @@ def _next_run(
 
 
 @compiled
-def _observe(racers: Racers, rules: Rules, row: int, value: float) -> int:
+def _observe(racers: Racers, rules: RaceRules, row: int, value: float) -> int:
     """Take in a run of phase II; returns the phase after it."""
     runs = racers.runs[row] + 1
     change = value - racers.mean[row]
@@ -111,7 +111,7 @@ def _proceed(
     runtimes: NDArray[np.float64],
     stream: NDArray[np.int64],
     racers: Racers,
-    rules: Rules,
+    rules: RaceRules,
     row: int,
     pause: int,
 ) -> int:
@@ -152,7 +152,7 @@ def _enter(
     runtimes: NDArray[np.float64],
     stream: NDArray[np.int64],
     racers: Racers,
-    rules: Rules,
+    rules: RaceRules,
     members: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Begin; returns each one's work in phase I so far, and the moment of its first event."""
@@ -170,7 +170,7 @@ def race(
     runtimes: NDArray[np.float64],
     stream: NDArray[np.int64],
     racers: Racers,
-    rules: Rules,
+    rules: RaceRules,
     members: NDArray[np.int64],
     pause: int,
     budget: float,
@@ -223,13 +223,13 @@ def race(
 
 def report(
     problem: Problem, racers: Racers, status: int, rival: str, facts: dict[str, float]
-) -> Outcome:
+) -> Found:
     """The outcome; `rival` says what the answer is at most 1 + epsilon times as slow as."""
     charged, steps = float(racers.spent.sum()), int(racers.begun.sum())
     accepted = np.flatnonzero(racers.phase == ACCEPTED)
     if status != FINISHED or not accepted.size:
         stop = STOPS.get(status, "every configuration was rejected, which has almost no chance")
-        return Outcome((), charged, steps, racers.spent, stop)
+        return Found((), charged, steps, racers.spent, stop)
     best = int(accepted[np.argmin(racers.mean[accepted])])
     facts = facts | {"cap": float(racers.cap[best]), "mean": float(racers.mean[best])}
     claim = (
@@ -243,10 +243,10 @@ def report(
     else:
         claim += "the cap is the cutoff, where all runs count as finished."
     stop = "every configuration is accepted or rejected"
-    return Outcome(((charged, best),), charged, steps, racers.spent, stop, claim, facts)
+    return Found(((charged, best),), charged, steps, racers.spent, stop, claim, facts)
 
 
-def solve(problem: Problem, epsilon: float, delta: float, zeta: float, variant: str) -> Outcome:
+def solve(problem: Problem, epsilon: float, delta: float, zeta: float, variant: str) -> Found:
     """Run it until every configuration is accepted or rejected."""
     check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
     if zeta >= 1 / 6:

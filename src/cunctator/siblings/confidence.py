@@ -8,10 +8,10 @@ from cunctator.core.profiles import DEFAULT
 from cunctator.core.statement import counting_note, headline
 from cunctator.recorded.simulation import Simulation
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 
 
-def solve(problem: Problem, profile: str, confidence: float) -> Outcome:
+def solve(problem: Problem, profile: str, confidence: float) -> Found:
     """Run it until the budget is spent, or until nothing can beat the answer."""
     result = Simulation(
         problem.table,
@@ -23,7 +23,7 @@ def solve(problem: Problem, profile: str, confidence: float) -> Outcome:
         confidence=confidence,
         resample=problem.resample,
     ).run()
-    return Outcome(
+    return Found(
         trajectory=tuple((charged, index) for charged, _, index in result.trajectory),
         charged=result.charged,
         steps=result.steps,

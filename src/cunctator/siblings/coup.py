@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 from cunctator.siblings.utilitarian import (
     CLOSED,
     Changes,
@@ -93,7 +93,7 @@ def _solve(
     utility: str,
     scale: float | str,
     alpha: float,
-) -> Outcome:
+) -> Found:
     check_settings(epsilon, delta, LEAST_EPSILON)
     if delta < LEAST_DELTA:
         raise InvalidSetting("delta", delta, f"expected at least {LEAST_DELTA:g}")

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.problem import SPENT, Found, Problem
 from cunctator.siblings.settings import number_within, whole
 from cunctator.siblings.table_space import read_neighbours
 
@@ -243,7 +243,7 @@ def search(
     slack: float,
     most_runs: float,
     patience: float,
-) -> Outcome:
+) -> Found:
     """Run FocusedILS until the budget is spent, or nothing has changed for a long time.
 
     A table has no more to tell at some point, which the published method need not notice: it ends
@@ -269,11 +269,11 @@ def search(
     return _outcome(local, SPENT if is_spent(runs) else unchanged)
 
 
-def _outcome(local: _Search, stop: str) -> Outcome:
+def _outcome(local: _Search, stop: str) -> Found:
     """FocusedILS claims nothing; the facts are what is known of its answer."""
     runs, (incumbent, count) = local.runs, local.progress()
     total = float(runs.totals[incumbent, count])
-    return Outcome(
+    return Found(
         trajectory=tuple(local.trajectory),
         charged=float(runs.charged[0]),
         steps=int(runs.steps[0]),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.method import Method, Settings
-from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.problem import SPENT, Found, Problem
 from cunctator.siblings.settings import number_within, whole
 from cunctator.siblings.table_space import TableSpace, read_parameters
 
@@ -40,7 +40,7 @@ there are fewer: what is kept of a configuration is then often used again."""
 Rows = NDArray[np.int64]
 
 
-class Rules(NamedTuple):
+class GeneticRules(NamedTuple):
     """The settings, after checking them."""
 
     population: int
@@ -56,7 +56,7 @@ class Rules(NamedTuple):
     variance: float
 
 
-def instances_in(rules: Rules, generation: int) -> int:
+def instances_in(rules: GeneticRules, generation: int) -> int:
     """How many instances a generation, counted from 0, is run on: a line, then level."""
     if generation + 1 >= rules.full_generation:
         return rules.last_instances
@@ -65,7 +65,7 @@ def instances_in(rules: Rules, generation: int) -> int:
 
 
 @dataclass
-class Ledger:
+class GeneticLedger:
     """What was run so far, and what it cost."""
 
     problem: Problem
@@ -123,7 +123,7 @@ class Breeding:
     """How children come about."""
 
     space: TableSpace
-    rules: Rules
+    rules: GeneticRules
     random: np.random.Generator
 
     def child(self, competitive: int, other: int) -> int:
@@ -173,7 +173,7 @@ class Half:
         return np.flatnonzero(self.ages >= age)
 
 
-def first_halves(rules: Rules, rows: int, random: np.random.Generator) -> tuple[Half, Half]:
+def first_halves(rules: GeneticRules, rows: int, random: np.random.Generator) -> tuple[Half, Half]:
     """The default and random rows, half of them to compete, of all ages."""
     drawn = random.integers(rows, size=rules.population)
     drawn[0] = DEFAULT_ROW
@@ -183,7 +183,7 @@ def first_halves(rules: Rules, rows: int, random: np.random.Generator) -> tuple[
 
 
 def compete(
-    ledger: Ledger, rules: Rules, members: Rows, positions: Rows
+    ledger: GeneticLedger, rules: GeneticRules, members: Rows, positions: Rows
 ) -> list[tuple[float, int]]:
     """The winners of a generation's tournaments and their means, the best first.
 
@@ -213,13 +213,13 @@ def replace_old(breeding: Breeding, halves: tuple[Half, Half], winners: list[int
         half.rows[place], half.ages[place] = rows, 0
 
 
-def evolve(problem: Problem, **settings: float | str) -> Outcome:
+def evolve(problem: Problem, **settings: float | str) -> Found:
     """Run GGA; the answer is, after each generation, the winner of least mean in it."""
     rules, space = check_rules(problem, settings), read_parameters(problem.table)
     random = np.random.default_rng([problem.seed, STREAM_NUMBER])
     training = min(problem.stream.size, max(TRAINING, rules.last_instances))
     finished = np.zeros((problem.configurations, training), dtype=np.bool_)
-    ledger = Ledger(problem, finished, np.zeros(problem.configurations))
+    ledger = GeneticLedger(problem, finished, np.zeros(problem.configurations))
     breeding, halves = Breeding(space, rules, random), first_halves(rules, len(finished), random)
     trajectory: list[tuple[float, int]] = []
     facts: dict[str, float] = {}
@@ -236,10 +236,10 @@ def evolve(problem: Problem, **settings: float | str) -> Outcome:
         replace_old(breeding, halves, [row for _, row in found])
     over = f"all {rules.generations} generations are over"
     stop = SPENT if ledger.is_spent else over
-    return Outcome(tuple(trajectory), ledger.charged, ledger.steps, ledger.spent, stop, facts=facts)
+    return Found(tuple(trajectory), ledger.charged, ledger.steps, ledger.spent, stop, facts=facts)
 
 
-def check_rules(problem: Problem, settings: Settings) -> Rules:
+def check_rules(problem: Problem, settings: Settings) -> GeneticRules:
     """The settings, and whether there are enough instances for them."""
     given = {**GGA.defaults, **settings}
     first = whole("first_instances", given["first_instances"], 1)
@@ -249,7 +249,7 @@ def check_rules(problem: Problem, settings: Settings) -> Rules:
     size = problem.stream.size
     less = f"first_instances = {size} and " if first > size else ""
     problem.need(GGA.title, last, lambda: f"{less}last_instances = {size}")
-    return Rules(
+    return GeneticRules(
         population=whole("population", given["population"], 2, 10**6),
         generations=whole("generations", given["generations"], 1),
         tournament=whole("tournament", given["tournament"], 1),

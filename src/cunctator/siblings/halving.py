@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cunctator.base.errors import InvalidSetting
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.problem import SPENT, Found, Problem
 from cunctator.siblings.settings import whole
 
 BRACKET_STREAM = 31
@@ -104,10 +104,10 @@ class _Race:
         if not self.trajectory or self.trajectory[-1][1] != index:
             self.trajectory.append((self.charged, index))
 
-    def outcome(self, stop: str) -> Outcome:
+    def outcome(self, stop: str) -> Found:
         """Neither method claims anything."""
         facts = {"instances": float(self.seen.max())}
-        return Outcome(
+        return Found(
             tuple(self.trajectory), self.charged, self.steps, self.spent, stop, facts=facts
         )
 
@@ -156,7 +156,7 @@ def _runs(problem: Problem, instances: float, sizes: list[int]) -> int:
     return runs
 
 
-def halve(problem: Problem, instances: float) -> Outcome:
+def halve(problem: Problem, instances: float) -> Found:
     """Run successive halving until one configuration is left."""
     race, sizes = _Race(problem), round_sizes(problem.configurations)
     members, until = np.arange(problem.configurations), 0
@@ -190,7 +190,7 @@ def brackets(count: int, instances: int, eta: int) -> list[list[tuple[int, int]]
     return plan
 
 
-def hyperband(problem: Problem, instances: float, eta: float) -> Outcome:
+def hyperband(problem: Problem, instances: float, eta: float) -> Found:
     """Run all brackets of Hyperband once.
 
     A bracket's configurations are drawn without replacement. What is known of them from other

@@ -35,13 +35,13 @@ from cunctator.siblings.prechecks import (
     PAUSED,
     Check,
     Racers,
-    Rules,
+    RaceRules,
     make_check,
     make_rules,
     new_racers,
     precheck,
 )
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 from cunctator.siblings.settings import check_shares, require
 
 DRAWS = 17
@@ -84,7 +84,7 @@ def _left(problem: Problem, racers: Racers) -> float:
 def _search(
     problem: Problem,
     racers: Racers,
-    rules: Rules,
+    rules: RaceRules,
     check: Check,
     pools: list[NDArray[np.int64]],
 ) -> int:
@@ -104,7 +104,7 @@ def _search(
     return FINISHED
 
 
-def solve(problem: Problem, epsilon: float, delta: float, gamma: float, zeta: float) -> Outcome:
+def solve(problem: Problem, epsilon: float, delta: float, gamma: float, zeta: float) -> Found:
     """Run it until every configuration drawn is accepted or rejected."""
     check_shares(epsilon=epsilon, delta=delta, gamma=gamma, zeta=zeta)
     if delta > LARGEST_DELTA:
@@ -117,7 +117,7 @@ def solve(problem: Problem, epsilon: float, delta: float, gamma: float, zeta: fl
     count = sum(pool.size for pool in pools)
     check = make_check(len(pools), error)
 
-    def rules_for(epsilon: float, delta: float) -> Rules:
+    def rules_for(epsilon: float, delta: float) -> RaceRules:
         shared = 2 * check.sample
         return make_rules(VARIANTS["car++"], epsilon, delta, count, error, shared)
 

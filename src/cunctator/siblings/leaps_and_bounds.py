@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cunctator.siblings.bernstein import ZETA_1_1, is_accurate, level_of, log_term, radius
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.problem import SPENT, Found, Problem
 from cunctator.siblings.settings import (
     FINE_DELTAS,
     FINE_EPSILONS,
@@ -121,9 +121,7 @@ def _needed(zeta: float, count: int, phase: int, epsilon: float, delta: float) -
     return sample_size(epsilon, delta, zeta, count, phase)
 
 
-def solve(
-    problem: Problem, epsilon: float, delta: float, zeta: float, multiplier: float
-) -> Outcome:
+def solve(problem: Problem, epsilon: float, delta: float, zeta: float, multiplier: float) -> Found:
     """Run it until it returns."""
     check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
     number_within("multiplier", multiplier, LEAST_MULTIPLIER, 2.0)
@@ -138,7 +136,7 @@ def solve(
         )
         steps += runs
         if left <= 0.0:
-            return Outcome((), float(spent.sum()), steps, spent, SPENT)
+            return Found((), float(spent.sum()), steps, spent, SPENT)
         if means.min() < guess:
             break
         guess *= multiplier
@@ -146,7 +144,7 @@ def solve(
     incumbent, charged = int(means.argmin()), float(spent.sum())
     cap = min(4.0 * guess / (3.0 * delta), problem.cutoff)
     where = f"a cap of {cap:.4g} s" if cap < problem.cutoff else "no cap but the cutoff"
-    return Outcome(
+    return Found(
         trajectory=((charged, incumbent),),
         charged=charged,
         steps=steps,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 
 Settings = Mapping[str, float | str]
 
@@ -29,7 +29,7 @@ class Method:
     """As on the command line."""
     title: str
     """As in figures and tables."""
-    run: Callable[..., Outcome]
+    run: Callable[..., Found]
     """Called with a Problem, and with settings by name."""
     charges: Literal["restart", "resume", "once"]
     """What is charged when a run that was capped is tried again; see CHARGES."""
@@ -48,7 +48,7 @@ class Method:
     needs_parameters: bool = False
     """Whether configurations must be named by their parameters' values."""
 
-    def solve(self, problem: Problem, **settings: float | str) -> Outcome:
+    def solve(self, problem: Problem, **settings: float | str) -> Found:
         """Run it, with defaults for what is not given."""
         unknown = settings.keys() - self.defaults.keys()
         assert not unknown, f"{self.name} has no setting {unknown}"

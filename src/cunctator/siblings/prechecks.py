@@ -35,7 +35,7 @@ class Variant(NamedTuple):
     patience: float
 
 
-class Rules(NamedTuple):
+class RaceRules(NamedTuple):
     """The numbers of a race."""
 
     epsilon: float
@@ -84,13 +84,13 @@ class Racers(NamedTuple):
 
 def make_rules(
     variant: Variant, epsilon: float, delta: float, count: int, error: float, shared: int = 0
-) -> Rules:
+) -> RaceRules:
     """The rules for `count` configurations; zeta is `error`."""
     term = math.log(variant.inside * count) - math.log(error)
     is_countable = variant.scale * term < MOST * delta
     sample = math.ceil(variant.scale * term / delta) if is_countable else int(MOST)
     finishing = math.ceil((1.0 - 0.75 * delta) * sample)
-    return Rules(epsilon, sample, finishing, variant.patience, count * ZETA_1_1 / error, shared)
+    return RaceRules(epsilon, sample, finishing, variant.patience, count * ZETA_1_1 / error, shared)
 
 
 def make_check(pools: int, error: float) -> Check:
@@ -99,7 +99,7 @@ def make_check(pools: int, error: float) -> Check:
     return Check(sample, math.ceil(0.8 * sample), math.log(3 * pools / error))
 
 
-def new_racers(count: int, rules: Rules) -> Racers:
+def new_racers(count: int, rules: RaceRules) -> Racers:
     """No configuration has run."""
     return Racers(
         phase=np.full(count, NEW),
@@ -122,7 +122,7 @@ def begin_phase_one(
     runtimes: NDArray[np.float64],
     stream: NDArray[np.int64],
     racers: Racers,
-    rules: Rules,
+    rules: RaceRules,
     row: int,
 ) -> tuple[float, float]:
     """Begin phase I; returns the work that a precheck has already done, and that left to do.

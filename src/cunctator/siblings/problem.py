@@ -101,7 +101,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Found:
     """What a method found, what it cost, and what it claims."""
 
     trajectory: tuple[tuple[float, int], ...]

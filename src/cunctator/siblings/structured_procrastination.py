@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cunctator.core.tournament import Tournament, new_tournament, set_key
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 from cunctator.siblings.settings import GRID_DELTAS, GRID_EPSILONS, check_shares, require
 
 ROOT = 1
@@ -151,7 +151,7 @@ def _simulate(
             return REACHED, started[incumbent], steps, used
 
 
-def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Outcome:
+def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Found:
     """Run it until delta is reached."""
     check_shares(epsilon=epsilon, delta=delta, zeta=zeta)
     count, first_cap, cutoff = problem.configurations, problem.first_cap, problem.cutoff
@@ -183,7 +183,7 @@ def solve(problem: Problem, epsilon: float, delta: float, zeta: float) -> Outcom
             f"With probability at least {1 - zeta:g}, it is (epsilon, delta)-optimal for"
             f" epsilon = {epsilon:g} and delta = {reached:.3g}.{problem.floor_note}"
         )
-    return Outcome(
+    return Found(
         trajectory=tuple((float(at), int(index)) for at, index in changes[:used]),
         charged=float(spent.sum()),
         steps=steps,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import SPENT, Outcome, Problem
+from cunctator.siblings.problem import SPENT, Found, Problem
 
 
 @compiled
@@ -47,7 +47,7 @@ def _run_all(
     return stream.size, steps, used, charged
 
 
-def solve(problem: Problem) -> Outcome:
+def solve(problem: Problem) -> Found:
     """Run it until the stream ends."""
     positions, count = problem.stream.size, problem.configurations
     spent, times = np.zeros(count), np.zeros(positions)
@@ -62,7 +62,7 @@ def solve(problem: Problem) -> Outcome:
             f"Of all {count:,} configurations it has the least mean over all {positions:,}"
             f" instances of the table, {facts['mean']:.4g} s."
         )
-    return Outcome(
+    return Found(
         trajectory=tuple(zip(times[:used].tolist(), incumbents[:used].tolist(), strict=True)),
         charged=charged,
         steps=steps,

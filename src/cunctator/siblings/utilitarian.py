@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from cunctator.siblings.compiled import compiled
 from cunctator.siblings.method import Method
-from cunctator.siblings.problem import Outcome, Problem
+from cunctator.siblings.problem import Found, Problem
 from cunctator.siblings.utilities import (
     DEFAULTS,
     Utility,
@@ -246,10 +246,10 @@ def go_for_the_highest(
             changes.append((race.charged[0], race.incumbent[0]))
 
 
-def outcome(race: Race, changes: Changes, stop: int, claim: str, facts: Facts) -> Outcome:
+def outcome(race: Race, changes: Changes, stop: int, claim: str, facts: Facts) -> Found:
     """What a race has come to."""
     charged, steps = float(race.charged[0]), int(race.steps[0])
-    return Outcome(tuple(changes), charged, steps, race.spent, STOPS[stop], claim, facts)
+    return Found(tuple(changes), charged, steps, race.spent, STOPS[stop], claim, facts)
 
 
 def _solve(
@@ -260,7 +260,7 @@ def _solve(
     scale: float | str,
     alpha: float,
     is_optimistic: bool,
-) -> Outcome:
+) -> Found:
     check_settings(epsilon, delta)
     world = new_world(problem, choose_utility(problem, utility, scale, alpha))
     size = problem.configurations

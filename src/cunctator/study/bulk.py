@@ -8,21 +8,21 @@ about a run is logged, each kind once: there is no study to keep it.
 from __future__ import annotations
 
 import logging
-import queue
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
-from functools import partial
 
 from cunctator.base.records import Status
-from cunctator.study.workers import Execution, Report, Workers
+from cunctator.study.flights import Flights
+from cunctator.study.workers import Workers
 from cunctator.target.answers import Answers, ContradictingAnswers, Given
+from cunctator.target.execution import Execution, Report
 
 log = logging.getLogger("cunctator")
 
 AHEAD = 4
 """Runs submitted for each slot, so that none waits for us."""
 
-Item = tuple[Execution, "Future[Report]"]
+GLANCE = 0.25
+"""Seconds between looks at runs that may have been lost."""
 
 
 def completed(
@@ -40,27 +40,15 @@ def completed(
 def _in_flight(
     workers: Workers, executions: Iterable[Execution]
 ) -> Iterator[tuple[Execution, Report]]:
-    done: queue.SimpleQueue[Item] = queue.SimpleQueue()
-    flying = 0
+    flights = Flights(workers)
     for execution in executions:
-        future = workers.submit(execution)
-        future.add_done_callback(partial(_note, done, execution))
-        flying += 1
-        if flying == AHEAD * workers.slots:
-            yield _next(done)
-            flying -= 1
-    for _ in range(flying):
-        yield _next(done)
-
-
-def _note(done: queue.SimpleQueue[Item], execution: Execution, future: Future[Report]) -> None:
-    """Called from a slot's thread."""
-    done.put((execution, future))
-
-
-def _next(done: queue.SimpleQueue[Item]) -> tuple[Execution, Report]:
-    execution, future = done.get()
-    return execution, future.result()
+        flights.submit(execution)
+        while len(flights) >= AHEAD * workers.slots:
+            if (taken := flights.take(GLANCE)) is not None:
+                yield taken
+    while flights:
+        if (taken := flights.take(GLANCE)) is not None:
+            yield taken
 
 
 def new_answer(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from cunctator.base.records import Run, Status, StopReason
 from cunctator.base.units import counted
 from cunctator.scenario import Scenario
-from cunctator.study.journal.journal import Details
+from cunctator.target.execution import Details
 
 FIRST_PAIRS = 3
 """If the default crashes on so many pairs, the target or the scenario is broken."""

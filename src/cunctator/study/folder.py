@@ -32,7 +32,7 @@ from cunctator.study.journal.journal import FILE, Journal, create_journal, is_be
 from cunctator.study.journal.repair import add_checksums, repair_journal
 from cunctator.study.loop import Study, logger
 from cunctator.study.view import Budget, Spent, View
-from cunctator.study.workers import LocalWorkers, Workers
+from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.tree import status_fields
 
 COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
@@ -45,7 +45,7 @@ MakeWorkers = Callable[[Scenario, Path], Workers]
 
 def local_workers(scenario: Scenario, directory: Path) -> Workers:
     """As many slots on this machine as the scenario says."""
-    return LocalWorkers(scenario, scenario.search.workers, directory / GENERATED)
+    return LocalWorkers(slot_settings(scenario, directory / GENERATED), scenario.search.workers)
 
 
 @contextmanager

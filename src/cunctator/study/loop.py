@@ -9,13 +9,10 @@ again. The scheduler is told results in the order of the journal, whatever the n
 from __future__ import annotations
 
 import logging
-import queue
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from cunctator.base.errors import StudyProblem, one_line
 from cunctator.base.records import Outcome, Run, Status, StopReason
@@ -23,11 +20,13 @@ from cunctator.base.units import counted, format_duration
 from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
 from cunctator.study.default_check import Doubts, advice, default_check
-from cunctator.study.journal.journal import FILE, Change, Crash, Details, Journal
+from cunctator.study.flights import Flights, WorkersFailed
+from cunctator.study.journal.journal import FILE, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
 from cunctator.study.view import Budget, Spent, View
-from cunctator.study.workers import Execution, Report, Workers
+from cunctator.study.workers import Workers
 from cunctator.target.answers import Answers, Given
+from cunctator.target.execution import Details, Execution, Report
 
 logger = logging.getLogger("cunctator.study.loop")
 logger.setLevel(logging.INFO)
@@ -41,6 +40,10 @@ PROGRESS_EVERY = 1.0
 
 CERTIFICATE_GROWTH = 1.02
 """How much the charged time must grow before the certificate is compared with its target again."""
+
+LAST_WORDS = 60.0
+"""Seconds without a report, after everything has been called off, until the rest is given up. Slots
+of ours take half of that at most, if a run resists its end."""
 
 WARNINGS_KEPT = 5
 """What is odd about runs tends to be odd about all of them."""
@@ -72,8 +75,9 @@ class Study:
         self._unfinished = list(unfinished)
         self._default = default_check(scenario)
         self._last_crash = Details(0.0, 0.0, "", problem="as before")
-        self._flying: dict[int, Run] = {}
-        self._done: queue.SimpleQueue[tuple[Run, Future[Report]] | None] = queue.SimpleQueue()
+        self._asked: dict[int, Run] = {}
+        """Runs of this session that have no outcome, by number."""
+        self._flights = Flights(workers)
         self._answers = Answers(journal.answers())
         self._progress = ProgressRows(journal)
         self._begun = time.monotonic()
@@ -90,7 +94,7 @@ class Study:
     def interrupt(self) -> None:
         """Stop asking, call off what runs, keep everything."""
         self.stop = self.stop or StopReason.INTERRUPTED
-        self._done.put(None)
+        self._flights.wake()
 
     def run(self, progress: Callable[[View], None] | None = None) -> View:
         """Go on until it stops; `progress` is called now and then."""
@@ -103,7 +107,7 @@ class Study:
                 self._submit(self._unfinished)
             while self.stop is None:
                 self._ask()
-                if not self._flying:
+                if not self._flights:
                     self.stop = self.scheduler.stop
                     break
                 self._show(progress)  # while they run, and no slot waits for it
@@ -135,7 +139,7 @@ class Study:
             problem=self.problem,
             spent=replace(self._spent),
             budget=self.budget,
-            in_flight=len(self._flying),
+            in_flight=len(self._flights),
             crashed=int(testers["crashed"].sum()),
             answer=standing(answer),
             default=standing(0),
@@ -176,7 +180,7 @@ class Study:
         So are the outcomes that were taken before, by the same commit: slots are waiting for it.
         """
         runs: list[Run] = []
-        while len(self._flying) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
+        while len(self._flights) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
             run = self.scheduler.ask()
             if run is None:
                 break
@@ -186,52 +190,43 @@ class Study:
         self._submit(runs)
 
     def _may_ask(self, waiting: int) -> bool:
-        pending = len(self._flying) + waiting
+        pending = len(self._flights) + waiting
         return self.stop is None and self._spent.runs + pending < self.budget.runs
 
     def _submit(self, runs: Iterable[Run]) -> None:
         for run in runs:
-            self._flying[run.number] = run
-            future = self._workers.submit(self.execution(run))
-            future.add_done_callback(partial(self._note, run))
-
-    def _note(self, run: Run, future: Future[Report]) -> None:
-        """Called from a slot's thread."""
-        self._done.put((run, future))
+            self._asked[run.number] = run
+            self._flights.submit(self.execution(run))
 
     def _take(self) -> None:
         """Wait for a result, or for the next look at the clock; take all that have come.
 
         They count once `_ask` has committed them, or whoever ends the study.
         """
-        timeout = GLANCE
-        while True:
-            try:
-                item = self._done.get(timeout=timeout) if timeout else self._done.get_nowait()
-            except queue.Empty:
-                break
-            if item is not None:
-                run, future = item
-                self._take_report(run, future.result())
-            timeout = 0.0
+        seconds = GLANCE
+        try:
+            while (taken := self._flights.take(seconds)) is not None:
+                self._take_report(*taken)
+                seconds = 0.0
+        except WorkersFailed as error:
+            self._stop(StopReason.ABORTED, str(error))
 
     def _take_what_is_left(self) -> None:
-        """Keep the results that came in before, and while everything was called off."""
-        self._journal.commit()
-        while self._flying:
-            item = self._done.get()
-            if item is not None:
-                run, future = item
-                if future.cancelled():
-                    del self._flying[run.number]
-                else:
-                    self._take_report(run, future.result())
-                    self._journal.commit()
+        """Keep the results that came in before, and while everything was called off.
 
-    def _take_report(self, run: Run, report: Report) -> None:
-        del self._flying[run.number]
-        if report.status is None:
-            return  # called off: it was asked for, and will be made again
+        Runs that were called off were asked for, and will be made again.
+        """
+        self._journal.commit()
+        self._flights.end()
+        while (taken := self._flights.take(LAST_WORDS)) is not None:
+            self._take_report(*taken)
+            self._journal.commit()
+        if self._flights:
+            logger.info("%s left without a word", counted(len(self._flights), "run"))
+
+    def _take_report(self, execution: Execution, report: Report) -> None:
+        run = self._asked.pop(execution.number)
+        assert report.status is not None, "what was called off is no report"
         if report.abort:
             self._stop(StopReason.ABORTED, report.details.problem)
             return  # no fault of the configuration: made again when the cause is mended
@@ -301,13 +296,21 @@ class Study:
     def _tried(self, executions: list[Execution]) -> list[Report]:
         """Runs apart from the search; none if the study is to stop meanwhile."""
         self._journal.commit()
-        futures = [self._workers.submit(execution) for execution in executions]
-        while wait(futures, timeout=GLANCE).not_done:
+        flights = Flights(self._workers)
+        for place, execution in enumerate(executions):
+            flights.submit(replace(execution, number=place))
+        reports: dict[int, Report] = {}
+        while flights and self.stop is None:
+            try:
+                taken = flights.take(GLANCE)
+            except WorkersFailed as error:
+                self._stop(StopReason.ABORTED, str(error))
+                break
+            if taken is not None:
+                reports[taken[0].number] = taken[1]
             self._spent.wall = self._wall_before + self._elapsed
             self._check_budget()
-            if self.stop is not None:
-                return []
-        return [future.result() for future in futures]
+        return [] if flights else [reports[place] for place in range(len(executions))]
 
     def _stop(self, reason: StopReason, problem: str = "") -> None:
         if self.stop is None:

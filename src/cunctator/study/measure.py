@@ -25,8 +25,9 @@ from cunctator.scenario import Scenario
 from cunctator.space.parameters import text_of
 from cunctator.study.bulk import completed, new_answer
 from cunctator.study.journal.rows import decoded, encoded, given_of
-from cunctator.study.workers import Execution, LocalWorkers, Report, Workers
+from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.answers import Answers, Given
+from cunctator.target.execution import Execution, Report
 from cunctator.target.instances import Instances
 
 TABLES = (
@@ -164,7 +165,7 @@ def measure(
         known = recorded.done()
         jobs = [(c, p) for p in range(pairs) for c in range(configurations) if (c, p) not in known]
         folder = _generated_folder(scenario.instances, beside)
-        workers = LocalWorkers(scenario, scenario.search.workers, folder)
+        workers = LocalWorkers(slot_settings(scenario, folder), scenario.search.workers)
         try:
             _run_all(scenario, workers, recorded, jobs, cutoff, progress)
         finally:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from cunctator.base.records import Status
 from cunctator.scenario import Scenario
-from cunctator.study.workers import Execution, LocalWorkers, Report
+from cunctator.study.workers import LocalWorkers, slot_settings
+from cunctator.target.execution import Execution, Report
 from cunctator.target.verdict import is_far_off
 
 TRIALS = 3
@@ -57,7 +58,7 @@ def check_scenario(scenario: Scenario) -> list[Trial]:
     runs.extend((other, 0) for other in others if _exists(scenario, other))
     trials = []
     with tempfile.TemporaryDirectory(prefix="cunctator-") as folder:
-        workers = LocalWorkers(scenario, 1, Path(folder))
+        workers = LocalWorkers(slot_settings(scenario, Path(folder)), 1)
         try:
             for number, (configuration, pair) in enumerate(runs):
                 instance, seed = scenario.instances.pair(pair)

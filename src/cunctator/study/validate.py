@@ -21,8 +21,9 @@ from cunctator.base.records import Status
 from cunctator.base.units import finite_or_none
 from cunctator.scenario import Scenario
 from cunctator.study.bulk import completed, new_answer
-from cunctator.study.workers import Execution, LocalWorkers, Report, Workers
+from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.answers import Answers
+from cunctator.target.execution import Execution, Report
 from cunctator.target.instances import Instances
 
 RESAMPLES = 10_000
@@ -136,12 +137,13 @@ def validate(
     if cap is None:
         problem, fix = "there is none, and runs must end", "give --cutoff, e.g. --cutoff 60s"
         raise InvalidScenario(scenario.path, None, "cutoff", problem, fix)
-    workers = LocalWorkers(scenario, scenario.search.workers, folder, instances)
+    settings = slot_settings(scenario, folder, instances)
+    workers = LocalWorkers(settings, scenario.search.workers)
     both = [scenario.space.configuration(index) for index in (0, configuration)]
     executions = [
-        Execution(2 * place + side, settings, instance, seed, cap)
+        Execution(2 * place + side, values, instance, seed, cap)
         for place, (instance, seed) in enumerate(pairs)
-        for side, settings in enumerate(both)
+        for side, values in enumerate(both)
     ]
     reports: dict[int, Report] = {}
     interrupted = False

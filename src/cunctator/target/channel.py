@@ -10,7 +10,7 @@ import os
 from binascii import a2b_base64, b2a_base64
 from typing import Any
 
-from cunctator.target.measurement import Call, Ending, Measurement, Request
+from cunctator.target.measurement import Ending, FunctionCall, Measurement, Request
 
 Message = dict[str, Any]
 
@@ -47,7 +47,7 @@ def read_line(channel: int) -> bytes:
 def request_message(request: Request) -> Message:
     """What the driver sends."""
     message = _fields(request)
-    if isinstance(request.target, Call):
+    if isinstance(request.target, FunctionCall):
         message["target"] = _fields(request.target)
     return message
 
@@ -55,7 +55,7 @@ def request_message(request: Request) -> Message:
 def request_from(message: Message) -> Request:
     """What the supervisor makes of it."""
     target = message.pop("target")
-    return Request(Call(**target) if isinstance(target, dict) else tuple(target), **message)
+    return Request(FunctionCall(**target) if isinstance(target, dict) else tuple(target), **message)
 
 
 def measurement_message(measurement: Measurement) -> Message:
@@ -75,5 +75,5 @@ def measurement_from(message: Message) -> Measurement:
     return Measurement(**message)
 
 
-def _fields(record: Request | Call | Measurement) -> Message:
+def _fields(record: Request | FunctionCall | Measurement) -> Message:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}

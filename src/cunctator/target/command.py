@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cunctator.space.parameters import Value, text_of
-from cunctator.target.protocols import Call, Protocol
+from cunctator.target.protocols import Protocol, WrapperCall
 from cunctator.target.template import (
     Format,
     Item,
@@ -63,7 +63,7 @@ class Command:
                 arguments.append(argument)
         if self.protocol is not None:
             deterministic = not self.takes_seed
-            call = Call(
+            call = WrapperCall(
                 instance, seed, cap, configuration, formatted, deterministic, self.has_cutoff
             )
             arguments.extend(self.protocol.arguments(call))

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from cunctator.base.errors import CunctatorError
-from cunctator.target.measurement import Call
+from cunctator.target.measurement import FunctionCall
 
 LONGEST_IMPORT = 120.0
 """Seconds that a function's module may take to be imported."""
@@ -88,7 +88,7 @@ def load_in_time(name: str) -> None:
                 signal.signal(number, signal.SIG_DFL)
 
 
-def call_function(function: Function, call: Call) -> int:
+def call_function(function: Function, call: FunctionCall) -> int:
     """Call it and return the exit code of the process; what went wrong goes to stderr."""
     code = CRASHED
     try:

@@ -11,14 +11,19 @@ A generator is run as a target is, under a supervisor: it may hang, fork or prin
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 import signal
+import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +57,14 @@ sample that a method of the paper's grids takes is 0.8 million."""
 PART = ".part-"
 """What the names of folders begin with in which instances are being made; their owner follows."""
 
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""What file systems say that have no hard links."""
+
 Runner = Callable[[Request], Measurement]
+
+_makings: WeakValueDictionary[Path, threading.Lock] = WeakValueDictionary()
+"""Held by whoever makes an instance, by its place; all slots of this process share them."""
+_makings_lock = threading.Lock()
 
 
 class CalledOff(CunctatorError):
@@ -85,34 +97,40 @@ class Generator:
 
     command: tuple[Item, ...]
     directory: Path
-    python: str
 
     def argv(self, index: int, seed: int, output: Path) -> list[str]:
         """The command line; without `{output}`, what it prints is the instance."""
         numbers = {"index": str(index), "seed": str(seed)}
-        values = {**numbers, "output": str(output), "python": self.python}
+        values = {**numbers, "output": str(output), "python": sys.executable}
         return [fill(item, values) or "" for item in self.command]
 
     def make(self, index: int, seed: int, folder: Path, run: Runner | None = None) -> Path:
         """The instance's file in `folder`, made if it is not there; never half of one.
 
+        Of the slots of one process, one makes it and the others wait. Those of other processes or
+        machines may make it at the same time: the first one's is kept, and everybody is given that.
         `run` is the supervisor's that runs the command; by default it is a new one.
         """
         place = folder.resolve() / str(index)
-        if place.exists():
-            return place
+        if not place.exists():
+            with _making(place):
+                if not place.exists():
+                    self._make(index, seed, place, run or _run_alone)
+        return place
+
+    def _make(self, index: int, seed: int, place: Path, run: Runner) -> None:
+        folder = place.parent
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=f"{PART}{owner()}-") as name:
                 output = Path(name).resolve() / "instance"
                 argv = self.argv(index, seed, output)
-                if problem := self._run(argv, output, run or _run_alone):
+                if problem := self._run(argv, output, run):
                     raise GeneratorFailed(shlex.join(argv), problem)
-                output.replace(place)
+                _publish(output, place)
         except OSError as error:
             command = shlex.join(self.argv(index, seed, place))
             raise GeneratorFailed(command, f"{place} cannot be made ({error})") from None
-        return place
 
     def _run(self, argv: list[str], output: Path, run: Runner) -> str:
         """Run it, without a shell; returns what went wrong, if anything."""
@@ -142,6 +160,27 @@ class Generator:
             return "" if size else "the generator made no instance, or an empty one"
         last = made.stderr[-1000:].decode(errors="replace").strip().splitlines()[-1:]
         return f"the generator ended with code {code} ({''.join(last) or 'no message'})"
+
+
+def _making(place: Path) -> threading.Lock:
+    with _makings_lock:
+        return _makings.setdefault(place, threading.Lock())
+
+
+def _publish(output: Path, place: Path) -> None:
+    """Put a file in its place, whole, unless somebody else was first.
+
+    To replace theirs would be as atomic, but runs may have been made on it: a generator need not
+    write the same instance twice, and all configurations must be run on the same one.
+    """
+    try:
+        os.link(output, place, follow_symlinks=False)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        output.replace(place)
 
 
 def _run_alone(request: Request) -> Measurement:
@@ -184,7 +223,7 @@ class Instances:
     def pair(self, position: int) -> tuple[str, int]:
         """(instance, seed of the run) at a position; the seed is 0 if the target takes none.
 
-        The instance that a generator is to make is named by its index; see `locate`.
+        The instance that a generator is to make is named by its index; see `InstanceSource`.
         """
         if position < 0 or (self.count is not None and position >= self.count):
             expected = f"expected 0 to {self.count - 1}" if self.count else "expected 0 or more"
@@ -206,8 +245,23 @@ class Instances:
         _, seed = endless_pair(1, self.seed, position)
         return self.names[self._order[position % len(self.names)]], seed
 
-    def locate(self, instance: str, folder: Path, run: Runner | None = None) -> str:
-        """What the target is to be given for an instance: a generator makes it in `folder`.
+    def source(self, folder: Path) -> InstanceSource:
+        """Where slots get these instances from; a generator makes them in `folder`."""
+        return InstanceSource(self.are_files, self.seed, self.generator, folder.resolve())
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSource:
+    """Where a slot gets instances from: all that it must know of them, without their names."""
+
+    are_files: bool
+    seed: int
+    generator: Generator | None
+    folder: Path
+    """For those that the generator makes; absolute, since slots may be anywhere."""
+
+    def locate(self, instance: str, run: Runner | None = None) -> str:
+        """What the target is to be given for an instance, made if a generator is to make it.
 
         `run` is as in `Generator.make`. Raises MissingInstance if a file has vanished since the
         scenario was read.
@@ -215,13 +269,13 @@ class Instances:
         if self.generator is not None:
             random = np.random.default_rng([self.seed, 3, int(instance)])
             seed = int(random.integers(1, LARGEST_SEED, endpoint=True))
-            return str(self.generator.make(int(instance), seed, folder, run))
+            return str(self.generator.make(int(instance), seed, self.folder, run))
         self.check(instance)
         return instance
 
-    def located(self, instance: str, folder: Path) -> str:
+    def located(self, instance: str) -> str:
         """The same for people: nothing is made, and an instance that was not is its index."""
-        place = folder.resolve() / instance
+        place = self.folder / instance
         return str(place) if self.generator is not None and place.exists() else instance
 
     def check(self, place: str) -> None:

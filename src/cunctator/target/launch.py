@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cunctator.target.function import call_function, load_function, load_in_time
-from cunctator.target.measurement import Call, Request
+from cunctator.target.measurement import FunctionCall, Request
 from cunctator.target.precedence import NICENESS
 from cunctator.target.spawn import (
     NOT_STARTED,
@@ -96,7 +96,7 @@ def launch(request: Request, added: dict[str, str], private: int) -> Child:
     `added` goes into its environment; `private` is a descriptor that it must not inherit.
     """
     program = ""
-    if isinstance(request.target, Call):
+    if isinstance(request.target, FunctionCall):
         if request.directory is not None and request.directory not in sys.path:
             sys.path.insert(0, request.directory)  # as if Python had been started there
         load_in_time(request.target.function)  # imported here, it is not charged to any run
@@ -135,7 +135,7 @@ def spawner() -> Spawner | None:
 
 def _spawned(spawner: Spawner, program: str, request: Request, added: dict[str, str]) -> Child:
     """Start a program without a copy of our memory."""
-    assert not isinstance(request.target, Call)
+    assert not isinstance(request.target, FunctionCall)
     limits = {resource.RLIMIT_CORE: 0}
     if request.largest_file is not None:
         limits[resource.RLIMIT_FSIZE] = request.largest_file
@@ -224,7 +224,7 @@ def _become_target(
         if request.directory is not None:
             os.chdir(request.directory)
         os.environ.update(added)
-        if isinstance(request.target, Call):
+        if isinstance(request.target, FunctionCall):
             _close_own_descriptors()
             _call(request.target, private, pipes)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
@@ -255,7 +255,7 @@ def _limit(what: int, most: int) -> None:
     resource.setrlimit(what, (most, most))
 
 
-def _call(call: Call, private: int, pipes: list[tuple[int, int]]) -> NoReturn:
+def _call(call: FunctionCall, private: int, pipes: list[tuple[int, int]]) -> NoReturn:
     function = load_function(call.function)
     process, notes, report = os.getpid(), _notes(), pipes[2][1]
     for descriptor in (private, *(end for ends in pipes for end in ends if end != report)):

@@ -51,7 +51,7 @@ class Account:
     """Of that, what nobody has counted, for certain."""
 
 
-class Ledger:
+class RunAccounts:
     """The accounts of one run."""
 
     def __init__(self) -> None:

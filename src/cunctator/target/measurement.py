@@ -22,7 +22,7 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A Python function as a target, and what it is called with; see `function.py`."""
 
     function: str
@@ -38,7 +38,7 @@ class Call:
 class Request:
     """One run to make. Times are seconds, sizes bytes."""
 
-    target: tuple[str, ...] | Call
+    target: tuple[str, ...] | FunctionCall
     """A command's arguments, the program first; or a function."""
     cap: float
     """Of the objective."""

@@ -24,12 +24,12 @@ from cunctator.target.cgroup import remove_groups_below
 from cunctator.target.folder import empty_folder
 from cunctator.target.idle_watch import IDLE, IdleWatch
 from cunctator.target.launch import BEGUN, REPORT, launch, used_until_return, words
-from cunctator.target.measurement import Call, Ending, Measurement, Request
+from cunctator.target.measurement import Ending, FunctionCall, Measurement, Request
 from cunctator.target.memory import MemoryWatch
 from cunctator.target.output import Stream
 from cunctator.target.tree import Sight, Tree, send
 
-__all__ = ["Call", "Ending", "Measurement", "Request", "Surroundings", "run_process"]
+__all__ = ["Ending", "FunctionCall", "Measurement", "Request", "Surroundings", "run_process"]
 
 CPUS = os.cpu_count() or 1
 
@@ -275,7 +275,7 @@ class _Run:
 
     def _discount_the_end(self) -> None:
         """What happened after a function returned is not charged to it."""
-        if isinstance(self.request.target, Call) and (used := used_until_return()) > 0.0:
+        if isinstance(self.request.target, FunctionCall) and (used := used_until_return()) > 0.0:
             after = self.used - used
             if 0.0 < after < LONGEST_END:
                 self.tree.discount(after)

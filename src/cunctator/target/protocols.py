@@ -47,7 +47,7 @@ class Said(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class WrapperReport:
     """What a wrapper's output says."""
 
     said: Said
@@ -60,7 +60,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WrapperCall:
     """What a run is, for a wrapper to be told."""
 
     instance: str
@@ -77,9 +77,9 @@ class Call:
 class Protocol:
     """A dialect."""
 
-    arguments: Callable[[Call], list[str]]
+    arguments: Callable[[WrapperCall], list[str]]
     """What follows the command."""
-    read: Callable[[str], Report]
+    read: Callable[[str], WrapperReport]
     """What the standard output says."""
     takes_formats: bool = False
     """Whether parameters appear by their formats; else the dialect says how."""
@@ -106,20 +106,20 @@ WORDS = {
 }
 
 
-def smac_arguments(call: Call) -> list[str]:
+def smac_arguments(call: WrapperCall) -> list[str]:
     """`instance specifics cutoff length seed -name value ...`."""
     seed = DETERMINISTIC_SEED if call.deterministic else call.seed
     fixed = [call.instance, "0", text_of(float(call.cap)), str(LONGEST_RUN), str(seed)]
     return fixed + _dashed(call.configuration)
 
 
-def aclib2_arguments(call: Call) -> list[str]:
+def aclib2_arguments(call: WrapperCall) -> list[str]:
     """`--instance i --cutoff s --seed n --config -name value ...`."""
     flags = ["--instance", call.instance, "--cutoff", text_of(float(call.cap))]
     return [*flags, "--seed", str(call.seed), "--config", *_dashed(call.configuration)]
 
 
-def irace_arguments(call: Call) -> list[str]:
+def irace_arguments(call: WrapperCall) -> list[str]:
     """`configuration-id instance-id seed instance [bound] parameters...`.
 
     irace gives a bound only to scenarios that have a longest one, so a runner reads five
@@ -132,18 +132,18 @@ def irace_arguments(call: Call) -> list[str]:
     return [*ids, str(call.seed), call.instance, *bound, *call.formatted]
 
 
-def smac3_arguments(call: Call) -> list[str]:
+def smac3_arguments(call: WrapperCall) -> list[str]:
     """`--instance=i --instance_features=[] --seed=n --cutoff=s --name=value ...`."""
     fixed = [f"--instance={call.instance}", "--instance_features=[]", f"--seed={call.seed}"]
     values = [f"--{name}={_as_smac(value)}" for name, value in call.configuration.items()]
     return [*fixed, f"--cutoff={text_of(float(call.cap))}", *values]
 
 
-def read_result_line(output: str) -> Report:
+def read_result_line(output: str) -> WrapperReport:
     """The last `Result for ...:` line, with fields between commas or as JSON."""
     lines = RESULT_LINE.findall(output)
     if not lines:
-        return Report(Said.CRASHED, problem="no result line")
+        return WrapperReport(Said.CRASHED, problem="no result line")
     by, rest = lines[-1]
     different = {line for _, line in lines}
     warning = "several result lines that differ; the last one counts" if different != {rest} else ""
@@ -151,29 +151,33 @@ def read_result_line(output: str) -> Report:
         return _read_json(rest, warning)
     fields = [part.strip() for part in rest.split(",")]
     if len(fields) < (4 if by == "GPS" else 5):
-        return Report(Said.CRASHED, problem=f"too few fields in the result line {rest!r}")
+        return WrapperReport(Said.CRASHED, problem=f"too few fields in the result line {rest!r}")
     return _report(fields[0], fields[1], warning)
 
 
-def read_numbers(output: str) -> Report:
+def read_numbers(output: str) -> WrapperReport:
     """A target runner of irace: `cost`, or `cost time`, and nothing else."""
     words = output.split()
     numbers = [number_of(word) for word in words[:3]]
     if len(words) not in (1, 2) or None in numbers:
         problem = f"expected one or two numbers on standard output, not {output[:100]!r}"
-        return Report(Said.CRASHED, problem=problem)
+        return WrapperReport(Said.CRASHED, problem=problem)
     cost, seconds = numbers[0], numbers[-1]
     assert cost is not None and seconds is not None
     if math.isnan(cost):
-        return Report(Said.CRASHED, problem="the runner says that the cost is no number (NaN)")
+        return WrapperReport(
+            Said.CRASHED, problem="the runner says that the cost is no number (NaN)"
+        )
     if cost == math.inf:
-        return Report(Said.CRASHED, problem="the runner rejects this configuration (cost Inf)")
+        return WrapperReport(
+            Said.CRASHED, problem="the runner rejects this configuration (cost Inf)"
+        )
     if not 0 <= seconds < math.inf:
-        return Report(Said.CRASHED, problem=f"a time of {seconds:g} s was reported")
-    return Report(Said.SOLVED, seconds, may_be_cost=len(words) == 1)
+        return WrapperReport(Said.CRASHED, problem=f"a time of {seconds:g} s was reported")
+    return WrapperReport(Said.SOLVED, seconds, may_be_cost=len(words) == 1)
 
 
-def read_pairs(output: str) -> Report:
+def read_pairs(output: str) -> WrapperReport:
     """A script of SMAC3 2.x: `key=value` between semicolons; of each key, the last one counts."""
     pairs: dict[str, str] = {}
     for part in re.split(r"[;\n]", output):
@@ -182,10 +186,12 @@ def read_pairs(output: str) -> Report:
             pairs[name.lower()] = value
     said = pairs.get("status", "SUCCESS")
     if "cost" not in pairs and said.upper() == "SUCCESS":
-        return Report(Said.CRASHED, problem="no cost= on standard output")
+        return WrapperReport(Said.CRASHED, problem="no cost= on standard output")
     cost = number_of(pairs.get("cost"))
     if cost is not None and math.isnan(cost) and said.upper() == "SUCCESS":
-        return Report(Said.CRASHED, problem="the script says that the cost is no number (NaN)")
+        return WrapperReport(
+            Said.CRASHED, problem="the script says that the cost is no number (NaN)"
+        )
     return _report(said, pairs.get("cpu_time", pairs.get("runtime")))
 
 
@@ -222,33 +228,35 @@ def _checksum(text: str) -> int:
     return zlib.crc32(text.encode(errors="surrogateescape")) + 1
 
 
-def _read_json(text: str, warning: str) -> Report:
+def _read_json(text: str, warning: str) -> WrapperReport:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or "status" not in data:
-        return Report(Said.CRASHED, problem=f"not a result as JSON: {text[:100]!r}")
+        return WrapperReport(Said.CRASHED, problem=f"not a result as JSON: {text[:100]!r}")
     report = _report(str(data["status"]), data.get("runtime"), warning)
     _, answer = WORDS.get(str(data.get("satisfiability")).upper(), (None, None))
     if report.said is Said.SOLVED and report.answer is None and answer is not None:
-        return Report(report.said, report.seconds, answer, warning=warning)
+        return WrapperReport(report.said, report.seconds, answer, warning=warning)
     return report
 
 
-def _report(status: str, runtime: object, warning: str = "") -> Report:
+def _report(status: str, runtime: object, warning: str = "") -> WrapperReport:
     """From a status word and a time that may be lacking."""
     said, answer = WORDS.get(status.upper(), (None, None))
     if said is None:
-        return Report(Said.CRASHED, problem=f"unknown status {status[:100]!r}", warning=warning)
+        return WrapperReport(
+            Said.CRASHED, problem=f"unknown status {status[:100]!r}", warning=warning
+        )
     if said is Said.ABORT:
-        return Report(said, problem="the wrapper says ABORT: its environment is broken")
+        return WrapperReport(said, problem="the wrapper says ABORT: its environment is broken")
     seconds = None if runtime is None else number_of(runtime)
     if runtime is not None and (seconds is None or not 0 <= seconds < math.inf):
         problem = f"{str(runtime)[:100]!r} was reported as the time"
-        return Report(Said.CRASHED, problem=problem, warning=warning)
+        return WrapperReport(Said.CRASHED, problem=problem, warning=warning)
     problem = "the wrapper says CRASHED" if said is Said.CRASHED else ""
-    return Report(said, seconds, answer, problem, warning)
+    return WrapperReport(said, seconds, answer, problem, warning)
 
 
 def number_of(given: object) -> float | None:

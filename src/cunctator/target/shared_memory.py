@@ -46,7 +46,7 @@ File = tuple[int, int]
 """Device and number: one file, however often it is open."""
 
 
-class Places(NamedTuple):
+class MemoryPlaces(NamedTuple):
     """Where files in memory are."""
 
     folders: tuple[str, ...]
@@ -56,7 +56,7 @@ class Places(NamedTuple):
 
 
 @cache
-def places() -> Places:
+def places() -> MemoryPlaces:
     """As things were when this was first asked."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     folders = tuple(place for kind in IN_MEMORY for _, place in mounts_of(kind, lines))
@@ -67,7 +67,7 @@ def places() -> Places:
     for folder in folders:
         with suppress(OSError):
             devices.add(Path(folder).stat().st_dev)
-    return Places(folders, frozenset(devices), nameless)
+    return MemoryPlaces(folders, frozenset(devices), nameless)
 
 
 class SharedMemory:

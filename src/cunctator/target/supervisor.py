@@ -37,7 +37,7 @@ from cunctator.target.channel import (
 from cunctator.target.function import LONGEST_IMPORT
 from cunctator.target.guard import guard
 from cunctator.target.mark import MARK
-from cunctator.target.measurement import Call, Ending, Measurement, Request
+from cunctator.target.measurement import Ending, FunctionCall, Measurement, Request
 from cunctator.target.owner import owner
 from cunctator.target.sweep import Remains, folder_prefix, sweep, sweep_stale
 from cunctator.target.tree import STATE, STOPPED, ProcessTree, status_fields
@@ -203,7 +203,7 @@ class _Worker:
             self._greeting = self._receive(is_overdue, SLACK)
         if self._greeting is None or not self._send(request_message(request), is_overdue):
             return None
-        importing = LONGEST_IMPORT if isinstance(request.target, Call) else 0.0
+        importing = LONGEST_IMPORT if isinstance(request.target, FunctionCall) else 0.0
         return self._receive(
             is_overdue, importing + request.longest_wall + request.grace + PATIENCE + SLACK
         )

@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from cunctator.target.ledger import Ledger, Seen
+from cunctator.target.ledger import RunAccounts, Seen
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -114,7 +114,7 @@ class ProcessTree:
         self.patience = FIRST_PATIENCE
         self._before = reaped_cpu()
         self._not_ours = 0.0
-        self._ledger = Ledger()
+        self._ledger = RunAccounts()
 
     def discount(self, used: float) -> None:
         """All that was used since the fork is counted here; this much is not the target's."""

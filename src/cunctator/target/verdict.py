@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from cunctator.base.errors import one_line
 from cunctator.base.records import Status
 from cunctator.target.measurement import Ending, Measurement
-from cunctator.target.protocols import Protocol, Report, Said, number_of
+from cunctator.target.protocols import Protocol, Said, WrapperReport, number_of
 
 AT_THE_CAP = 0.95
 """Share of the cap from which a wrapper's timeout is that of the cap."""
@@ -140,7 +140,7 @@ class Judge:
             return Verdict(Status.CRASHED, problem=problem)
         return Verdict(Status.SOLVED)
 
-    def _by_report(self, report: Report, measurement: Measurement, cap: float) -> Verdict:
+    def _by_report(self, report: WrapperReport, measurement: Measurement, cap: float) -> Verdict:
         seconds, reported = self._seconds(measurement), report.seconds
         assert self.protocol is not None
         says_timeout = report.said is Said.TIMEOUT

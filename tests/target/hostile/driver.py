@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from cunctator.target.process import Call, Request
+from cunctator.target.process import FunctionCall, Request
 from cunctator.target.supervisor import Supervisor
 
 METHOD, FUNCTION = (*sys.argv[1:], "")[:2]
@@ -23,7 +23,7 @@ def work():
         supervisor._methods = (METHOD,)
         target = tuple(shlex.split(FUNCTION)) or STUBBORN
         if ":" in FUNCTION:
-            target = Call(FUNCTION, {}, "", 0, 1000.0)
+            target = FunctionCall(FUNCTION, {}, "", 0, 1000.0)
         here = str(Path(__file__).parents[1])
         supervisor.run(Request(target, cap=1000, directory=here))
 

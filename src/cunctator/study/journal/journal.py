@@ -28,7 +28,7 @@ from cunctator.core.replay import Events
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.core.sentinels import ASKED
 from cunctator.study.journal.file import FILE, connect, damaged
-from cunctator.study.journal.records import Change, Crash, Details, FileState
+from cunctator.study.journal.records import Change, Crash, FileState
 from cunctator.study.journal.rows import (
     WRONG_EVENTS,
     decoded,
@@ -51,12 +51,12 @@ from cunctator.study.journal.tables import (
 )
 from cunctator.study.snapshot import Snapshot, snapshot_of
 from cunctator.target.answers import Given
+from cunctator.target.execution import Details
 
 __all__ = [
     "FILE",
     "Change",
     "Crash",
-    "Details",
     "FileState",
     "Journal",
     "create_journal",

@@ -7,24 +7,6 @@ from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """What is kept of an execution, apart from how it ended and the time it is charged."""
-
-    cpu: float
-    wall: float
-    ending: str
-    exit_code: int | None = None
-    signal: int | None = None
-    memory: int = 0
-    overshoot: float = 0.0
-    method: str = ""
-    host: str = ""
-    answer: str | None = None
-    reported: float | None = None
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Crash:
     """A run that crashed, for the list at the end."""
 
