@@ -134,6 +134,7 @@ def test_the_wall_clock_and_the_certificate_end_it_too(tmp_path):
 
 DRIVER = """
 import sys, time
+from pathlib import Path
 from cunctator.scenario import load_scenario
 from cunctator.study.folder import begin_study, resumed_study
 from tests.recorded_workers import RecordedWorkers, report_of
