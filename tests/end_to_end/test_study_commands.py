@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from cunctator.base.errors import StudyProblem
-from cunctator.core.replay import ASKED
+from cunctator.core.sentinels import ASKED
 from cunctator.demo.formulas import write_formulas
 from cunctator.scenario import load_scenario
 from cunctator.study.journal.journal import open_journal

@@ -27,6 +27,7 @@ from cunctator.target.channel import (
 )
 from cunctator.target.folder import remove_folder
 from cunctator.target.mark import MARK as CARRIED
+from cunctator.target.mark import marked as carriers
 from cunctator.target.owner import is_gone, owner
 from cunctator.target.process import Call, Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost, _Worker
@@ -175,7 +176,7 @@ def test_killed_supervisor_leaves_nothing_and_is_replaced(fresh_supervisor, mark
 
 def test_one_look_that_finds_nothing_is_not_enough(tmp_path, monkeypatch):
     """A process that forks and exits meanwhile is not seen, nor is its child."""
-    look, looks = sweeping.marked, []
+    look, looks = carriers, []
 
     def late(*identities):
         looks.append(identities)
