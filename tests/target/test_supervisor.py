@@ -95,10 +95,10 @@ def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeyp
     command = [sys.executable, str(HOSTILE / "driver.py"), method]
     with subprocess.Popen(command, env=environment) as driver:
         wait_until(lambda: len(marked(mark)) == 7)
+        names = [path.name for path in tmp_path.iterdir()]
         kill_at_once([driver.pid, guard_of(driver.pid), *supervisors_of(tmp_path)])
-    names = [path.name for path in tmp_path.iterdir()]
-    # The first process of each dies by itself; the others too if another supervisor, as that of a
-    # test beside this one, has come across their control groups.
+    # The first process of each dies by itself; the others too, and their folders, if another
+    # supervisor, as that of a test beside this one, has come across their control groups.
     wait_until(lambda: len(marked(mark)) <= 2)
     others = ["cunctator-notes", f"cunctator-{'0' * 16}-{owner()}", f"cunctator-{'0' * 16}-x"]
     for name in others:
