@@ -58,7 +58,7 @@ def main() -> None:
     conditions = replace(conditions, endless_budget=budget)
     workers = os.cpu_count() or 1
     small = make_table(table.runtimes[:3, :50], cutoff=CUTOFF)  # compiles what is not compiled yet
-    pair = {"epsilon": (0.9,), "delta": (0.5,)}
+    pair: dict[str, tuple[float, ...]] = {"epsilon": (0.9,), "delta": (0.5,)}
     run(small, make_conditions(small, FIRST_CAP, resample=True), pair, workers)
     begun = time.monotonic()
     comparison = run(table, conditions, {}, workers)

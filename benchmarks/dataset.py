@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,9 @@ def facts(table: Table) -> dict[str, object]:
 
 def save(table: Table) -> None:
     """As small as it can be: single precision, which holds counts of up to 16 million exactly."""
-    arrays = {f"measure_{name}": values.astype("f4") for name, values in table.measures.items()}
+    arrays: dict[str, Any] = {
+        f"measure_{name}": values.astype("f4") for name, values in table.measures.items()
+    }
     for name, values in table.measures.items():
         assert np.array_equal(arrays[f"measure_{name}"], values, equal_nan=True), name
     np.savez_compressed(

@@ -44,7 +44,7 @@ def runtimes_of(space: str, seed: int) -> NDArray[np.float64]:
     hardness = 0.7 * random.standard_normal(INSTANCES)
     own = 0.71 * random.standard_normal((DRAWS, INSTANCES))
     sigma = random.uniform(least, most, (DRAWS, 1))
-    runtimes = means[:, None] * np.exp(sigma * (hardness + own) - sigma**2 / 2)
+    runtimes: NDArray[np.float64] = means[:, None] * np.exp(sigma * (hardness + own) - sigma**2 / 2)
     return np.clip(runtimes, FIRST_CAP / 2, CUTOFF)
 
 

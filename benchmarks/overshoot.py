@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
@@ -73,9 +74,8 @@ def costs(method: str, runs: int = 40) -> dict[str, str]:
     """What a supervisor takes for itself."""
     starts = []
     for _ in range(10):
-        own = supervisor(method)
-        starts.append(seconds_of(lambda own=own: own.run(Request(("/bin/true",), cap=1.0))))
-        own.close()
+        with supervisor(method) as own:
+            starts.append(seconds_of(partial(own.run, Request(("/bin/true",), cap=1.0))))
     with supervisor(method) as own:
         used = own.run(Request(("/bin/true",), cap=1.0)).method
         assert own._worker is not None

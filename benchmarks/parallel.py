@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -77,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -36,7 +36,7 @@ class PlainTester:
         while True:
             width = math.sqrt(9 * 2**k * math.log(k * step) / started)
             if width > 0.5:
-                return max(first_cap, total)
+                return float(max(first_cap, total))
             edge = -(-started // 2**k) if ceil else started // 2 ** (k + 1) + 1
             rank = started - edge
             shorter += sum(self.done[passed : min(rank, below)])
@@ -46,7 +46,7 @@ class PlainTester:
             total += (whole - area) / (1 + width)
             area = whole
             if edge == 1:
-                return max(first_cap, total)
+                return float(max(first_cap, total))
             k += 1
 
 

@@ -50,7 +50,10 @@ def main() -> None:
             for number in range(DRAWS):
                 space.configuration(number)
 
-        reading = cpu_seconds(lambda _, path=path: read_pcs(path))
+        def read(go: int, path: Path = path) -> None:
+            read_pcs(path)
+
+        reading = cpu_seconds(read)
         speed = DRAWS / cpu_seconds(draw)
         count = str(len(imported.parameters))
         table.add_row(path.name, count, f"{1e3 * reading:.0f} ms", f"{speed:,.0f}")

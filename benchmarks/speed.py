@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table as Grid
@@ -97,7 +98,7 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def cells(row: dict[str, object], rows: list[dict[str, object]]) -> list[str]:
+def cells(row: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
     """A row for people."""
     base = next(
         (r for r in rows if r["configurations"] == 972 and r["profile"] == row["profile"]), row

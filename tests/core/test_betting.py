@@ -77,7 +77,7 @@ DISTRIBUTIONS = {
 @pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
 def test_sharpness(name):
     """Runs until the bound is 0.9 of the capped mean (cap at S = 1/16, error 8e-7): the median of
-    21 samples is at most what the mixture of bets of theory.md, section 6.4, needs."""
+    21 samples is at most what a mixture of the bets 2^-1/4, 2^-3/4, ... needs."""
     draw, cap, most = DISTRIBUTIONS[name]
     random = np.random.default_rng(7)
     truth = np.minimum(draw(random, 4_000_000), cap).mean()

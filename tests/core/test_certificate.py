@@ -1,7 +1,4 @@
-"""To add to tests/core/test_tight.py (or a new tests/core/test_certificate.py).
-
-Each kills mutants that the quick tests let live; which ones is said in brackets.
-"""
+"""Certificates beside bounds that share nothing with the package, and what may not be claimed."""
 
 from __future__ import annotations
 
@@ -69,10 +66,6 @@ def reference_evidence(error, index, configurations, octave, instances, started)
 def test_nothing_is_certified_beyond_what_the_true_runtimes_would_show(seed):
     """With runs in flight, put off and crashed: a bound from what is known is on the safe side of
     the bound from the whole truth about the started runs, at the documented error.
-
-    [one_family, octaves_free, new_flight_at_cap, crash_out_of_upper, upper_finished_only,
-    share_finished_only, share_at_cap, finite_left_over_started,
-    within_over_started]
     """
     random = np.random.default_rng(seed)
     configurations, first_cap, confidence = 2, 0.5, 0.5
@@ -152,7 +145,7 @@ def test_nothing_is_certified_beyond_what_the_true_runtimes_would_show(seed):
 
 
 def test_new_runs_in_flight_count_as_the_first_cap():
-    """[new_flight_at_cap] Forty short runs known up to a long cap, then hundreds in flight."""
+    """Forty short runs known up to a long cap, then hundreds in flight."""
     scheduler = Scheduler(1, None, first_cap=1.0, confidence=0.5)
     for _ in range(600):
         run = scheduler.ask()
@@ -172,7 +165,6 @@ def test_new_runs_in_flight_count_as_the_first_cap():
 
 
 def test_crashes_count_as_the_cutoff_in_all_three_bounds():
-    """[crash_out_of_upper, crash_as_cap_lower]"""
     for cutoff, profile in ((None, "tight"), (None, "proved"), (100.0, "tight")):
         scheduler = Scheduler(1, None, first_cap=1.0, cutoff=cutoff, profile=profile)
         for step in range(400):
@@ -189,7 +181,7 @@ def test_crashes_count_as_the_cutoff_in_all_three_bounds():
 
 
 def test_optimal_is_said_only_when_all_is_known():
-    """[optimal_unproved] A slow rival need not be run to the end to be ruled out at 95%."""
+    """A slow rival need not be run to the end to be ruled out at 95%."""
     runtimes = np.vstack([np.full(300, 1.0), np.full(300, 500.0)])
     simulation = Simulation(make_table(runtimes), first_cap=0.5)
     result = simulation.run()
@@ -198,7 +190,7 @@ def test_optimal_is_said_only_when_all_is_known():
 
 
 def test_a_configuration_that_was_never_run_may_be_the_best():
-    """[rivals_started_only] Nothing is known of it but the first cap."""
+    """Nothing is known of it but the first cap."""
     simulation = Simulation(make_table(np.full((3, 500), 8.0), cutoff=10.0), first_cap=0.5)
     simulation.advance(1)
     testers = simulation.state.testers
@@ -209,7 +201,7 @@ def test_a_configuration_that_was_never_run_may_be_the_best():
 
 @pytest.mark.parametrize("delta", [0.3, 0.05, 0.01])
 def test_least_runs_is_where_the_share_is_certified(delta):
-    """[least_runs_half] One run fewer would not do, had none exceeded the shortest cap."""
+    """One run fewer would not do, had none exceeded the shortest cap."""
     state = Scheduler(3, None, first_cap=1.0).state
     runs = least_runs(state, delta)
 
@@ -221,7 +213,6 @@ def test_least_runs_is_where_the_share_is_certified(delta):
 
 
 def test_rivals_wait_until_the_choice_is_well_known():
-    """[rival_early]"""
     random = np.random.default_rng(4)
     runtimes = np.exp(random.normal(0, 0.4, (30, 1)) + random.normal(0, 1.0, (30, 20_000)))
     simulation = Simulation(make_table(runtimes), first_cap=0.1)
@@ -240,7 +231,7 @@ def test_rivals_wait_until_the_choice_is_well_known():
 
 
 def test_runs_put_off_count_as_the_cap_they_have_reached():
-    """[lower_beyond_known] Just above a cap: whoever takes them to reach the next one errs."""
+    """Just above a cap: whoever takes them to reach the next one errs."""
     scheduler = Scheduler(1, None, first_cap=1.0, confidence=0.5)
     best, solved = 1.0, 0
     while solved < 5:

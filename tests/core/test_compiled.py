@@ -7,15 +7,17 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pytest
 from numba.core import event
+from numpy.typing import NDArray
 
 from cunctator.core import sentinels
 from cunctator.core.compiled import KernelFile, kept_in
 from cunctator.core.profiles import PROFILES
-from cunctator.core.rows import layout
+from cunctator.core.rows import layout, scalar_of
 from cunctator.core.state import Rules, grow, new_state, with_more_configurations
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
@@ -162,6 +164,20 @@ def test_a_field_may_not_hide_what_a_record_has():
 
     with pytest.raises(AssertionError, match=r"Broken\.size"):
         layout(Broken)
+
+
+Scalar = TypeVar("Scalar")
+
+
+class Plain(Generic[Scalar]):
+    """As `NDArray` is from NumPy 2.5 on: a name with the scalar as its only argument."""
+
+
+@pytest.mark.parametrize(
+    "hint", [NDArray[np.int64], np.ndarray[Any, np.dtype[np.int64]], Plain[np.int64]]
+)
+def test_arrays_in_records_whatever_numpy_calls_them(hint):
+    assert scalar_of(hint) is np.int64
 
 
 def test_growing_keeps_every_field():

@@ -20,7 +20,7 @@ from cunctator.core.pools import (
     pool_error,
     pool_sizes,
 )
-from cunctator.core.replay import ASKED, Events, replay
+from cunctator.core.replay import Events, replay
 from cunctator.core.scheduler import (
     STATUS_CODE,
     Scheduler,
@@ -28,6 +28,7 @@ from cunctator.core.scheduler import (
     finish_flight,
     rekey_all,
 )
+from cunctator.core.sentinels import ASKED
 from cunctator.core.state import TURNS, with_more_configurations
 from cunctator.core.statement import headline
 from cunctator.core.tester import SOLVED
@@ -153,7 +154,7 @@ def test_replay_of_pools_that_grow():
         code = STATUS_CODE[result.status]
         rows.append((run.number, run.configuration, run.pair, code, result.seconds))
     columns = list(zip(*rows, strict=True))
-    events = Events(*(np.array(column) for column in columns[:4]), np.array(columns[4]))
+    events = Events(*(np.array(column) for column in columns))
     again = endless()
     assert replay(again, events) == []
     assert again.certificate() == scheduler.certificate()

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from cunctator.base.errors import DifferentReplay
 from cunctator.base.records import Outcome, Run, Status
-from cunctator.core.replay import ASKED, Events, replay
+from cunctator.core.replay import Events, replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
+from cunctator.core.sentinels import ASKED
 
 SIZE = 6
 

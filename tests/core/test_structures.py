@@ -68,7 +68,7 @@ def test_tournament_has_the_least_key_at_its_root(size, seed):
         keys[index] = tuple(random.integers(3, size=2).astype(float))
         set_key(tree, index, *keys[index])
         least = min((*key, i) for i, key in enumerate(keys))
-        assert tree[ROOT].tolist() == least
+        assert tuple(tree[ROOT]) == least
         first = int(random.integers(size)) + 1
         out = int(random.integers(first))
         others = [(*key, i) for i, key in enumerate(keys[:first]) if i != out]

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from cunctator.base.records import Status
-from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
+from cunctator.core.sentinels import ASKED
 from cunctator.study.journal.journal import FILE, is_begun
 from cunctator.target.tree import status_fields
 from tests.end_to_end.driving import supervisors_of

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from cunctator.base.records import Status
-from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
+from cunctator.core.sentinels import ASKED
 from cunctator.study.journal.journal import is_begun, open_journal
 from tests.end_to_end.driving import supervisors_of
 from tests.end_to_end.test_command_line import COMMAND

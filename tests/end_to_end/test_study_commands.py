@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from cunctator.base.errors import StudyProblem
-from cunctator.core.replay import ASKED
+from cunctator.core.sentinels import ASKED
 from cunctator.demo.formulas import write_formulas
 from cunctator.scenario import load_scenario
 from cunctator.study.journal.journal import open_journal
@@ -195,7 +195,7 @@ def test_a_reader_that_has_had_enough(folder):
 
 
 def test_a_killed_driver_leaves_nothing_running_and_loses_nothing(folder):
-    (folder / "scenario.toml").write_text(SCENARIO.replace('"3s"', '"8s"'))
+    (folder / "scenario.toml").write_text(SCENARIO.replace('wall = "3s"', "runs = 60"))
     process = start(folder, "run", "scenario.toml", "study")
     process.kill()
     process.communicate()
@@ -205,7 +205,7 @@ def test_a_killed_driver_leaves_nothing_running_and_loses_nothing(folder):
     assert not running(folder)
     before = told(folder / "study")
     done = cunctator("resume", folder / "study")
-    assert done.returncode == 0 and told(folder / "study") > before, done.stderr
+    assert done.returncode == 0 and told(folder / "study") == 60 > before, done.stderr
 
 
 def test_options_of_run_are_kept_by_the_study(folder):
@@ -355,11 +355,13 @@ def test_minisat_on_formulas(tmp_path):
 
 
 def test_a_killed_supervisor_costs_nothing_but_its_run(folder):
-    (folder / "scenario.toml").write_text(SCENARIO.replace('"3s"', '"6s"'))
-    process = start(folder, "run", "scenario.toml", "study")
+    (folder / "scenario.toml").write_text(SCENARIO.replace('wall = "3s"', "runs = 200"))
+    process, study = start(folder, "run", "scenario.toml", "study"), folder / "study"
     for _ in range(5):
-        supervisors_of(process)[0].kill()
-        time.sleep(0.3)
-    out, err = process.communicate(timeout=60)
+        wait_for(lambda: supervisors_of(process), process)
+        before = told(study)
+        supervisors_of(process)[0].kill()  # the older one: each of the two in turn
+        wait_for(lambda: told(study) > before + 4, process)  # noqa: B023 (called in the loop only)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert " 0 crashes" in " ".join(out.split()) and "Stopped: the budget is spent" in out

@@ -3,7 +3,7 @@
     python tests/formats/fuzz.py MINUTES [SEED]
 
 Files of our own and, where there are any, the real ones of the data folder. What is found is
-printed with the text that does it. `test_fuzz.py` does the same for a little while.
+printed with the text that does it. `test_fuzz.py` does the same some thousands of times.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from cunctator.formats.importing import import_file, kind_of, moved, summary, te
 
 LONGEST = 10.0
 """Seconds that an import may take, on a machine that does other things as well."""
+
+BATCH = 1000
+"""Files between two looks at the clock."""
 
 LARGEST = 60_000
 """Characters of a real file that is used: damaging larger ones finds the same more slowly."""
@@ -191,13 +194,12 @@ def outcome(path: Path, elsewhere: Path) -> str:
     return "imported"
 
 
-def fuzz(seconds: float, seed: int, folder: Path) -> Counter[str]:
-    """Go on for so long; the number of each outcome, of problems by their text."""
-    chance, ends = random.Random(seed), Counter[str]()
+def fuzz(times: int, chance: random.Random, folder: Path) -> Counter[str]:
+    """Damage and import so many files; the number of each outcome, of problems by their text."""
+    ends = Counter[str]()
     seeds = [*OWN.items(), *real_files()]
     put_out(folder)
-    begun = time.monotonic()
-    while time.monotonic() - begun < seconds:
+    for _ in range(times):
         name, text = chance.choice(seeds)
         text = damaged(text, chance.choice(seeds)[1], chance)
         path = folder / f"damaged-{name}"
@@ -216,9 +218,11 @@ def fuzz(seconds: float, seed: int, folder: Path) -> Counter[str]:
 def main() -> None:
     """Fuzz for some minutes, and say what came of it."""
     minutes = float(sys.argv[1])
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    chance, ends = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 0), Counter[str]()
+    until = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
-        ends = fuzz(60 * minutes, seed, Path(folder))
+        while time.monotonic() < until:
+            ends += fuzz(BATCH, chance, Path(folder))
         for end, count in ends.most_common():
             print(f"{count:8,} {end}")
         sys.exit(1 if any(end.startswith("problem") for end in ends) else 0)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from cunctator.base.errors import InvalidScenario
 from tests.formats.pcs_checker import PcsChecker
-from tests.formats.test_pcs import all_of_space, read, space_of
+from tests.formats.pcs_files import read
+from tests.formats.test_pcs import all_of_space, space_of
 
 # Large and deep files
 

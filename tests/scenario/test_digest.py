@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import Field, create_model
@@ -25,12 +26,16 @@ def digests(folder: Path, *changes: tuple[str, str]) -> tuple[str, ...]:
     return load_scenario(folder / "scenario.toml").digests
 
 
-def later_version(patch: pytest.MonkeyPatch, **tables: dict[str, tuple[object, object]]) -> None:
+def later_version(patch: pytest.MonkeyPatch, **tables: dict[str, Any]) -> None:
     """Make this version one that has more keys, or other defaults, in some tables."""
-    bases = {"search": SearchTable, "target": TargetTable, "parameters": ParameterTable}
-    fields = {}
+    bases: dict[str, Any] = {
+        "search": SearchTable,
+        "target": TargetTable,
+        "parameters": ParameterTable,
+    }
+    fields: dict[str, Any] = {}
     for name, keys in tables.items():
-        table = create_model(name, __base__=bases[name], **keys)
+        table: Any = create_model(name, __base__=bases[name], **keys)
         fields[name] = (dict[str, table] if name == "parameters" else table, ...)
     patch.setattr(load, "Document", create_model("Later", __base__=Document, **fields))
 

@@ -145,7 +145,7 @@ def is_answer_wrong(seed, asked, held_to, zeta=0.01):
     problem = problem_of(make(seed, held_to[1]), seed=seed, resample=True)
     outcome = solve(problem, epsilon=asked[0], delta=asked[1], zeta=zeta)
     best = min(capped_mean(row, held_to[1] / 2) for row in problem.runtimes)
-    return is_wrong(problem, outcome, *held_to, best)
+    return is_wrong(problem, outcome, held_to[0], held_to[1], best)
 
 
 def test_capped_means_by_hand():

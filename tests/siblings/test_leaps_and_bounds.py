@@ -78,7 +78,7 @@ def test_numbers_of_the_theory():
     # b at eps = delta = 0.2 with n = 972, zeta = 0.1, in the first phase:
     # 44 ln(6 * 972 * 2 / 0.1) / 0.008 = 44 * 11.66685 / 0.008 = 64,167.7
     assert sample_size(0.2, 0.2, 0.1, 972, 1) == 64_168
-    # with 120 for 6, as published code has it, 80,645 (theory.md)
+    # with 120 for 6, as published code has it, 80,645
     term = math.log(120 * 972 * 2 / 0.1)
     assert math.ceil(44 * term / 0.008) == 80_645
     assert len(LEAPS_AND_BOUNDS.grid["epsilon"]) * len(LEAPS_AND_BOUNDS.grid["delta"]) == 153

@@ -10,6 +10,7 @@ from cunctator.siblings import problem as problems
 from cunctator.siblings.problem import TooFewInstances
 from cunctator.siblings.registry import METHODS
 from cunctator.siblings.settings import fitting, number_within, whole
+from cunctator.target.instances import CHUNK
 from tests.siblings.in_order import problem_of
 
 
@@ -54,7 +55,7 @@ def test_what_nobody_has_instances_for_is_refused(name, resample, epsilon, delta
 
 
 def test_replacement_is_offered_where_it_helps():
-    longest = problems.CHUNK * problems.CHUNKS
+    longest = CHUNK * vars(problems)["CHUNKS"]  # as these tests have set it
     error = TooFewInstances("It", longest, 300)
     assert str(error).endswith("the table has 300; draw them with replacement (without --once)")
     error = TooFewInstances("It", longest + 1, 300)

@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cunctator.base.errors import CunctatorError, StudyProblem
-from cunctator.cli import app
-from cunctator.core.replay import ASKED
+from cunctator.cli.common import app
+from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.study.folder import answer_of, begin_study, resumed_study
 from cunctator.study.journal.journal import FILE, open_journal

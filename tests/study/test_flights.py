@@ -200,7 +200,7 @@ def test_a_silent_attempt_that_fails_at_last_is_no_second_failure():
 
 def test_time_in_which_we_were_stopped_is_no_silence(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(flights_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("cunctator.study.flights.time.monotonic", lambda: now[0])
     workers = ByHand(patience=5.0)
     flights = Flights(workers)
     flights.submit(execution(7))

@@ -7,15 +7,15 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cunctator.base.errors import StudyProblem
 from cunctator.base.records import Run, Status
-from cunctator.core.replay import ASKED
 from cunctator.core.scheduler import STATUS_CODE
-from cunctator.study.journal import file as journal_file
+from cunctator.core.sentinels import ASKED
 from cunctator.study.journal.journal import FILE, create_journal, is_begun, open_journal
 from cunctator.study.journal.tables import PROGRESS as PROGRESS_TABLE
 from cunctator.study.snapshot import snapshot_of
@@ -24,7 +24,7 @@ from cunctator.target.execution import Details
 
 FACTS = {"version": "1", "digest": "d", "folder": "/somewhere", "created": "0"}
 
-PROGRESS = {
+PROGRESS: dict[str, Any] = {
     "stop": None,
     "problem": "",
     "charged": 1.5,
@@ -77,7 +77,7 @@ def put_progress(folder: Path, text: str) -> None:
         journal.commit()
 
 
-def read_all(folder: Path) -> tuple[object, ...]:
+def read_all(folder: Path) -> tuple[Any, ...]:
     """Whatever there is to read."""
     with closing(open_journal(folder, writing=False)) as journal:
         return (
@@ -224,7 +224,7 @@ def test_names_that_are_not_utf_8(tmp_path):
 @pytest.fixture
 def read_only(monkeypatch):
     """Folders as they look to somebody who may not write; root always may."""
-    monkeypatch.setattr(journal_file.os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", lambda *_: False)
 
 
 def test_a_read_only_folder_is_read_without_other_files(study, read_only):

@@ -12,7 +12,7 @@ import pytest
 from pydantic import create_model
 from typer.testing import CliRunner
 
-from cunctator.cli import app
+from cunctator.cli.common import app
 from cunctator.scenario import load, load_scenario
 from cunctator.scenario.models import Document, SearchTable
 from cunctator.study import folder as study_folder
@@ -82,7 +82,7 @@ def test_a_key_with_a_default_is_added_to_the_scenario(study, monkeypatch):
     monkeypatch.setattr(load, "Document", document)
     other = shutil.copytree(study, study.parent / "other")
     with resumed_study(other, more_runs=20) as resumed:
-        assert resumed.scenario.search.propose is False
+        assert resumed.scenario.search.model_dump()["propose"] is False
         assert resumed.run().spent.runs == 80
     with begin_study(load_scenario(study.parent / "scenario.toml"), study.parent / "new") as begun:
         begun.run()

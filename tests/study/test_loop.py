@@ -16,7 +16,7 @@ import pytest
 
 from cunctator.base.errors import StudyProblem
 from cunctator.base.records import Status, StopReason
-from cunctator.core.replay import ASKED
+from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.show.study import NO_ANSWER, facts
 from cunctator.study.folder import answer_of, begin_study, resumed_study
@@ -227,7 +227,8 @@ def test_answer_and_default_are_compared_over_the_same_pairs(tmp_path):
     assert answer != 0 and 0 < both.pairs == len(common) < view.answer.started
     for index, mean in ((answer, both.one), (0, both.other)):
         settings = scenario.space.configuration(index)
-        runs = [Execution(0, settings, *scenario.instances.pair(k), both.cap) for k in common]
+        named = [scenario.instances.pair(pair) for pair in common]
+        runs = [Execution(0, settings, name, seed, both.cap) for name, seed in named]
         runtimes = np.array([runtime_of(run) for run in runs])
         assert mean == pytest.approx(np.clip(runtimes, 0.01, both.cap).mean())
     text = " ".join(facts(view.snapshot()))

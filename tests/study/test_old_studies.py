@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cunctator.base.errors import StudyProblem
-from cunctator.cli import app
-from cunctator.core.replay import ASKED
+from cunctator.cli.common import app
+from cunctator.core.sentinels import ASKED
 from cunctator.study.folder import resumed_study
 from cunctator.study.journal.journal import open_journal
 from tests.recorded_workers import RecordedWorkers

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from cunctator.base.errors import InvalidSetting, StudyProblem
 from cunctator.base.records import StopReason
-from cunctator.cli import app
+from cunctator.cli.common import app
 from cunctator.scenario import load_scenario
 from cunctator.study import folder as study_folder
 from cunctator.study.folder import begin_study, resumed_study
@@ -118,7 +118,7 @@ def test_a_full_disk_at_the_start_is_about_the_disk(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(study_folder.os, "write", full)
+    monkeypatch.setattr(os, "write", full)
     with pytest.raises(StudyProblem, match=r"No space left on device.*; make room") as caught:
         go_on(study)
     assert str(study) in str(caught.value)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from typing import Any
 
 import pytest
 from pydantic import create_model
 from typer.testing import CliRunner
 
 from cunctator.base.errors import StudyProblem
-from cunctator.cli import app
+from cunctator.cli.common import app
 from cunctator.scenario import load_scenario
 from cunctator.show.study import facts
 from cunctator.study import folder as study_folder
@@ -101,7 +102,7 @@ def test_what_later_versions_add_is_ignored(folder):
 
 def test_later_versions_read_what_this_one_writes(folder, monkeypatch):
     incumbent = create_model("LaterIncumbent", __base__=Incumbent, source=(str, "drawn"))
-    more = {"paused": (bool, False), "incumbent": (incumbent | None, ...)}
+    more: dict[str, Any] = {"paused": (bool, False), "incumbent": (incumbent | None, ...)}
     monkeypatch.setattr(snapshots, "Snapshot", create_model("Later", __base__=Snapshot, **more))
     snapshot = read_all(folder)[3][1]
     assert snapshot.paused is False and snapshot.incumbent.source == "drawn"

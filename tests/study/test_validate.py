@@ -40,7 +40,7 @@ def validate(scenario, tmp_path, monkeypatch):
             return validation.validate(scenario, 3, tmp_path, 20, progress=progress)
         finally:
             assert workers.is_closed
-            validate.runs = len(workers.executions)
+            validate.runs = len(workers.executions)  # type: ignore[attr-defined]
 
     return validate
 
@@ -92,9 +92,9 @@ def cut_off(scenario, is_default, is_answer):
 
 
 def text_of(found):
-    console = Console(width=200, file=io.StringIO())
-    console.print(validation_table(found))
-    return console.file.getvalue()
+    text = io.StringIO()
+    Console(width=200, file=text).print(validation_table(found))
+    return text.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from cunctator.cli import app
-from cunctator.core.replay import ASKED
+from cunctator.cli.common import app
+from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.study import folder as study_folder
 from cunctator.study import validate as validation

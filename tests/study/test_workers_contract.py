@@ -21,7 +21,7 @@ from cunctator.study import flights as flights_module
 from cunctator.study.flights import Flights
 from cunctator.study.folder import begin_study, resumed_study
 from cunctator.study.journal.journal import open_journal
-from cunctator.study.workers import LocalWorkers, slot_settings
+from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.execution import Details, Execution, Report
 from tests.hostile_workers import AT_ONCE, HostileWorkers
 from tests.recorded_workers import SCENARIO, RecordedWorkers
@@ -53,7 +53,7 @@ def scenario(tmp_path, monkeypatch):
 @pytest.fixture(params=BACKENDS)
 def make(request, scenario, tmp_path):
     """Workers of a backend, closed in the end."""
-    made = []
+    made: list[Workers] = []
 
     def workers(slots=1):
         settings = slot_settings(scenario, tmp_path / "made")

@@ -21,7 +21,6 @@ import pytest
 from cunctator.target import launch, spawn
 from cunctator.target.measurement import Ending, FunctionCall, Request
 from cunctator.target.spawn import Spawner, strings
-from cunctator.target.supervisor import METHODS, Supervisor
 from tests.target.hostility import wait_until
 
 RUNS = 60
@@ -33,23 +32,16 @@ NOTHING = ("/bin/sh", "-c", ":")
 CHILDREN = ("/bin/sh", "-c", "(:); (:); (:)")
 
 
-@pytest.fixture(params=METHODS)
-def supervisor(request):
-    with Supervisor() as made:
-        made._methods = (request.param,)
-        yield made
-
-
 def plain_cpu(argv) -> float:
     usage = os.wait4(os.posix_spawn(argv[0], argv, os.environ, setsid=True), 0)[2]
     return usage.ru_utime + usage.ru_stime
 
 
 @pytest.mark.parametrize("argv", [NOTHING, CHILDREN], ids=["alone", "children"])
-def test_a_program_is_charged_what_it_uses_without_us(supervisor, argv):
+def test_a_program_is_charged_what_it_uses_without_us(fresh_supervisor, argv):
     recorded, plain = [], []
     for _ in range(RUNS):
-        recorded.append(supervisor.run(Request(argv, cap=10.0)).cpu)
+        recorded.append(fresh_supervisor.run(Request(argv, cap=10.0)).cpu)
         plain.append(plain_cpu(argv))
     assert min(plain) > TOLERANCE / 2  # else there is nothing to compare
     assert abs(min(recorded) - min(plain)) < TOLERANCE
@@ -65,10 +57,12 @@ def burn(configuration, instance, seed, cap):
 """
 
 
-def test_a_function_is_charged_what_its_own_clock_says(supervisor, tmp_path):
+def test_a_function_is_charged_what_its_own_clock_says(fresh_supervisor, tmp_path):
     (tmp_path / "burning_for_the_test.py").write_text(FUNCTION)
     call = FunctionCall("burning_for_the_test:burn", {}, "", 0, 10.0)
-    runs = [supervisor.run(Request(call, cap=10.0, directory=str(tmp_path))) for _ in range(RUNS)]
+    runs = [
+        fresh_supervisor.run(Request(call, cap=10.0, directory=str(tmp_path))) for _ in range(RUNS)
+    ]
     assert {run.ending for run in runs} == {Ending.EXITED}
     # The call itself, and what is printed after the last look at the clock, take as long as that.
     extra = min(run.cpu - float(run.stdout) for run in runs)

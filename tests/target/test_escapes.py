@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import uuid
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cunctator.target.ledger import RunAccounts, Seen
-from cunctator.target.process import Ending, Request
-from cunctator.target.supervisor import Supervisor
-from tests.target.hostility import marked, request
+from cunctator.target.process import Ending
+from tests.target.hostility import request
 
 CPUS = os.cpu_count() or 1
 
@@ -25,29 +23,12 @@ GAPS = 0.8
 """Share of the time of children that nobody reaps, of half a second each, that is seen at least."""
 
 
-@pytest.fixture(scope="module", params=["cgroup", "processes"])
-def supervisor(request):
-    with Supervisor() as supervisor:
-        supervisor._methods = (request.param,)
-        found = supervisor.run(Request(("/bin/true",), cap=10.0)).method
-        if found != request.param:
-            pytest.skip("no control group can be made here")
-        yield supervisor
-
-
 @pytest.fixture
 def grouped(supervisor):
     folder = Path(supervisor._worker._greeting["group"] or "/")
     if not os.access(folder.parent / "cgroup.procs", os.W_OK) or folder == Path("/"):
         pytest.skip("no control group can be left here")
     return supervisor
-
-
-@pytest.fixture
-def mark():
-    mark = uuid.uuid4().hex
-    yield mark
-    assert marked(mark) == []
 
 
 @pytest.mark.parametrize("direction", ["above", "below"])

@@ -19,13 +19,6 @@ CPUS = os.cpu_count() or 1
 FUNCTIONS = "tests.target.hostile.functions"
 
 
-@pytest.fixture(scope="module", params=["cgroup", "processes"])
-def supervisor(request):
-    with Supervisor() as supervisor:
-        supervisor._methods = (request.param,)
-        yield supervisor
-
-
 def call(name: str, cap: float = 10.0, mark: str = "", **configuration: object) -> Request:
     function = name if ":" in name else f"{FUNCTIONS}:{name}"
     target = FunctionCall(function, configuration, "some instance", 42, cap)

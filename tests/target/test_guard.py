@@ -87,6 +87,12 @@ def seconds_until_gone(processes: list[int]) -> float:
     return time.monotonic() - begun
 
 
+def watched_by(guard: int) -> int:
+    """How many processes a guard holds a handle of: its driver, and whom it was told to watch."""
+    links = [path.readlink() for path in Path(f"/proc/{guard}/fd").iterdir()]
+    return sum("pidfd" in str(link) for link in links)
+
+
 @pytest.mark.parametrize("method", ["cgroup", "processes"])
 def test_all_who_were_killed_at_once_leave_nothing_for_a_second(scene, method):
     there = scene(method)
@@ -134,7 +140,8 @@ def test_a_guard_that_was_killed_is_replaced(scene):
     for process in there.guards:
         os.kill(process, signal.SIGKILL)
     wait_until(lambda: [p for p in guards_of(there.driver.pid) if p not in there.guards])
-    time.sleep(0.1)  # by now it is told whom to watch
+    fresh = guard_of(there.driver.pid)
+    wait_until(lambda: watched_by(fresh) == 1 + len(there.supervisors))
     kill_at_once([there.driver.pid, *there.supervisors])
     seconds_until_gone(there.targets)
 

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from cunctator.target.process import Ending, FunctionCall, Request
-from cunctator.target.supervisor import Supervisor
 from tests.target.hostility import command
 
 CPUS = len(os.sched_getaffinity(0))
@@ -30,13 +29,6 @@ with Supervisor() as supervisor:
     made = supervisor.run(Request((sys.executable, "-c", shown), cap=10.0))
     print(os.sched_getscheduler(supervisor._worker._process.pid) & 7, made.stdout.decode())
 """
-
-
-@pytest.fixture(scope="module", params=["cgroup", "processes"])
-def supervisor(request):
-    with Supervisor() as supervisor:
-        supervisor._methods = (request.param,)
-        yield supervisor
 
 
 @pytest.mark.parametrize("way", ["fifo", "rr", "deadline", "nice"])

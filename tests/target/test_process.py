@@ -10,36 +10,18 @@ import statistics
 import subprocess
 import sys
 import threading
-import uuid
 from pathlib import Path
 
 import pytest
 
 from cunctator.target.process import Ending, Measurement, Request
 from cunctator.target.supervisor import Supervisor
-from tests.target.hostility import Lateness, command, marked, request
+from tests.target.hostility import Lateness, command, request
 
 CPUS = os.cpu_count() or 1
 
 SOON = 0.1
 """Seconds within which everything must be over after a cap and its grace."""
-
-
-@pytest.fixture(scope="module", params=["cgroup", "processes"])
-def supervisor(request):
-    with Supervisor() as supervisor:
-        supervisor._methods = (request.param,)
-        found = supervisor.run(Request(("/bin/true",), cap=10.0)).method
-        if found != request.param:
-            pytest.skip("no control group can be made here")
-        yield supervisor
-
-
-@pytest.fixture
-def mark():
-    mark = uuid.uuid4().hex
-    yield mark
-    assert marked(mark) == []
 
 
 def check_capped(measurement: Measurement, cap: float, grace: float = 0.0) -> None:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ from cunctator.target.channel import (
 )
 from cunctator.target.folder import remove_folder
 from cunctator.target.mark import MARK as CARRIED
+from cunctator.target.mark import marked as carriers
 from cunctator.target.owner import is_gone, owner
 from cunctator.target.process import Ending, FunctionCall, Measurement, Request
 from cunctator.target.supervisor import Supervisor, SupervisorLost, _Worker
@@ -45,20 +45,6 @@ from tests.target.hostility import (
 )
 
 TRUE = Request(("/bin/true",), cap=10.0)
-
-
-@pytest.fixture
-def mark():
-    mark = uuid.uuid4().hex
-    yield mark
-    assert marked(mark) == []
-
-
-@pytest.fixture(params=["cgroup", "processes"])
-def supervisor(request):
-    with Supervisor() as supervisor:
-        supervisor._methods = (request.param,)
-        yield supervisor
 
 
 def groups(names) -> list[Path]:
@@ -85,19 +71,22 @@ def test_killed_driver_leaves_nothing(mark, method, tmp_path):
 
 @pytest.mark.parametrize("function", ["", "hostile.endless_import:nothing"])
 def test_stopped_or_importing_supervisors_end_with_their_driver(mark, tmp_path, function):
-    environment = {**os.environ, MARK: mark, "TMPDIR": str(tmp_path)}
+    temporary, importing = tmp_path / "temporary", tmp_path / "importing"
+    temporary.mkdir()
+    importing.mkdir()
+    more = {MARK: mark, "TMPDIR": str(temporary), "IMPORTING": str(importing)}
     command = [sys.executable, str(HOSTILE / "driver.py"), "processes", function]
-    with subprocess.Popen(command, env=environment) as driver:
+    with subprocess.Popen(command, env=os.environ | more) as driver:
         wait_until(lambda: len(marked(mark)) == (3 if function else 7))
-        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+        wait_until(lambda: len(list(temporary.iterdir())) == 2)
         if function:
-            time.sleep(0.3)  # by now they import it
+            wait_until(lambda: len(list(importing.iterdir())) == 2)
         else:
-            for supervisor in supervisors_of(tmp_path):
+            for supervisor in supervisors_of(temporary):
                 os.kill(supervisor, signal.SIGSTOP)
         driver.kill()
     wait_until(lambda: not marked(mark))
-    wait_until(lambda: not any(tmp_path.iterdir()))
+    wait_until(lambda: not any(temporary.iterdir()))
 
 
 @pytest.mark.parametrize("method", ["cgroup", "processes"])
@@ -106,10 +95,10 @@ def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeyp
     command = [sys.executable, str(HOSTILE / "driver.py"), method]
     with subprocess.Popen(command, env=environment) as driver:
         wait_until(lambda: len(marked(mark)) == 7)
+        names = [path.name for path in tmp_path.iterdir()]
         kill_at_once([driver.pid, guard_of(driver.pid), *supervisors_of(tmp_path)])
-    names = [path.name for path in tmp_path.iterdir()]
-    # The first process of each dies by itself; the others too if another supervisor, as that of a
-    # test beside this one, has come across their control groups.
+    # The first process of each dies by itself; the others too, and their folders, if another
+    # supervisor, as that of a test beside this one, has come across their control groups.
     wait_until(lambda: len(marked(mark)) <= 2)
     others = ["cunctator-notes", f"cunctator-{'0' * 16}-{owner()}", f"cunctator-{'0' * 16}-x"]
     for name in others:
@@ -172,22 +161,22 @@ def test_supervisor_that_cannot_be_started_is_a_problem_in_words(monkeypatch):
 
 
 @pytest.mark.parametrize("target", ["stubborn", "runaway", "sleeper"])
-def test_killed_supervisor_leaves_nothing_and_is_replaced(supervisor, mark, target):
+def test_killed_supervisor_leaves_nothing_and_is_replaced(fresh_supervisor, mark, target):
     with ThreadPoolExecutor() as pool:
-        result = pool.submit(supervisor.run, request(target, mark=mark, cap=1000.0))
+        result = pool.submit(fresh_supervisor.run, request(target, mark=mark, cap=1000.0))
         wait_until(lambda: len(marked(mark)) == (1 if target == "sleeper" else 2))
-        folder = supervisor._worker._folder
-        os.kill(supervisor._worker._process.pid, signal.SIGKILL)
+        folder = fresh_supervisor._worker._folder
+        os.kill(fresh_supervisor._worker._process.pid, signal.SIGKILL)
         with pytest.raises(SupervisorLost, match="killed by signal 9; what it ran has been killed"):
             result.result(timeout=30)
     assert marked(mark) == []
     assert not folder.exists() and groups([folder.name]) == []
-    assert supervisor.run(TRUE).exit_code == 0
+    assert fresh_supervisor.run(TRUE).exit_code == 0
 
 
 def test_one_look_that_finds_nothing_is_not_enough(tmp_path, monkeypatch):
     """A process that forks and exits meanwhile is not seen, nor is its child."""
-    look, looks = sweeping.marked, []
+    look, looks = carriers, []
 
     def late(*identities):
         looks.append(identities)
@@ -218,39 +207,39 @@ def impatient(monkeypatch):
     return patched
 
 
-def test_stopped_supervisor_is_given_up(supervisor, mark, impatient):
-    assert supervisor.run(TRUE).exit_code == 0
-    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+def test_stopped_supervisor_is_given_up(fresh_supervisor, mark, impatient):
+    assert fresh_supervisor.run(TRUE).exit_code == 0
+    os.kill(fresh_supervisor._worker._process.pid, signal.SIGSTOP)
     with impatient(), pytest.raises(SupervisorLost, match="did not answer any more and has been"):
-        supervisor.run(request("sleeper", mark=mark, wall_cap=0.2))
-    assert supervisor.run(TRUE).exit_code == 0
+        fresh_supervisor.run(request("sleeper", mark=mark, wall_cap=0.2))
+    assert fresh_supervisor.run(TRUE).exit_code == 0
 
 
-def test_stopped_supervisor_takes_no_long_message(supervisor, impatient):
-    assert supervisor.run(TRUE).exit_code == 0
-    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+def test_stopped_supervisor_takes_no_long_message(fresh_supervisor, impatient):
+    assert fresh_supervisor.run(TRUE).exit_code == 0
+    os.kill(fresh_supervisor._worker._process.pid, signal.SIGSTOP)
     with impatient(), pytest.raises(SupervisorLost, match="did not answer"):
-        supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
+        fresh_supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
 
 
-def test_silent_supervisor_is_given_up(supervisor, impatient, monkeypatch):
+def test_silent_supervisor_is_given_up(fresh_supervisor, impatient, monkeypatch):
     """One that is not stopped, but does not answer either."""
     monkeypatch.setattr("cunctator.target.supervisor.STOPPED", b"?")
-    assert supervisor.run(TRUE).exit_code == 0
-    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+    assert fresh_supervisor.run(TRUE).exit_code == 0
+    os.kill(fresh_supervisor._worker._process.pid, signal.SIGSTOP)
     with impatient(), pytest.raises(SupervisorLost, match="run did not answer any more"):
-        supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
-    assert supervisor.run(TRUE).exit_code == 0
-    os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+        fresh_supervisor.run(Request(("/bin/true", "x" * (1 << 22)), cap=10.0))
+    assert fresh_supervisor.run(TRUE).exit_code == 0
+    os.kill(fresh_supervisor._worker._process.pid, signal.SIGSTOP)
     with impatient(), pytest.raises(SupervisorLost, match="run did not answer any more"):
-        supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
+        fresh_supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
 
 
-def test_supervisor_that_never_greets_is_given_up(supervisor, impatient, monkeypatch):
+def test_supervisor_that_never_greets_is_given_up(fresh_supervisor, impatient, monkeypatch):
     monkeypatch.setattr("cunctator.target.supervisor.sweep_stale", stop_children)
     with impatient(), pytest.raises(SupervisorLost, match="did not answer"):
         # With a limit on the clock: it may have greeted before it was stopped.
-        supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
+        fresh_supervisor.run(Request(("/bin/true",), cap=10.0, wall_cap=0.2))
 
 
 def stop_children(place):
@@ -261,33 +250,33 @@ def stop_children(place):
                 os.kill(int(child), signal.SIGSTOP)
 
 
-def test_stopped_supervisor_is_replaced_soon(supervisor, mark):
+def test_stopped_supervisor_is_replaced_soon(fresh_supervisor, mark):
     """The run has no cap any more: minutes of patience with a slow machine are not for this."""
-    assert supervisor.run(TRUE).exit_code == 0
+    assert fresh_supervisor.run(TRUE).exit_code == 0
     with Lateness() as late, ThreadPoolExecutor() as pool:
-        result = pool.submit(supervisor.run, request("runaway", mark=mark, cap=0.5))
+        result = pool.submit(fresh_supervisor.run, request("runaway", mark=mark, cap=0.5))
         wait_until(lambda: len(marked(mark)) == 2)
         begun = time.monotonic()
-        os.kill(supervisor._worker._process.pid, signal.SIGSTOP)
+        os.kill(fresh_supervisor._worker._process.pid, signal.SIGSTOP)
         with pytest.raises(SupervisorLost, match=r"was stopped \(SIGSTOP\)"):
             result.result(timeout=30)
         took = time.monotonic() - begun
     assert took < 2.0 + 10 * late.worst
-    assert marked(mark) == [] and supervisor.run(TRUE).exit_code == 0
+    assert marked(mark) == [] and fresh_supervisor.run(TRUE).exit_code == 0
 
 
-def test_supervisor_that_is_continued_in_time_is_kept(supervisor, mark, monkeypatch):
+def test_supervisor_that_is_continued_in_time_is_kept(fresh_supervisor, mark, monkeypatch):
     """As when everybody is stopped and continued, and the driver happens to be the first."""
     monkeypatch.setattr("cunctator.target.supervisor.GLANCE", 2.0)  # so that we are in time
-    assert supervisor.run(TRUE).exit_code == 0
-    process = supervisor._worker._process.pid
+    assert fresh_supervisor.run(TRUE).exit_code == 0
+    process = fresh_supervisor._worker._process.pid
     with ThreadPoolExecutor() as pool:
-        result = pool.submit(supervisor.run, request("pauses", "0.3", mark=mark, cap=10.0))
+        result = pool.submit(fresh_supervisor.run, request("pauses", "0.3", mark=mark, cap=10.0))
         os.kill(process, signal.SIGSTOP)
-        wait_until(lambda: supervisor._worker._was_stopped)
+        wait_until(lambda: fresh_supervisor._worker._was_stopped)
         os.kill(process, signal.SIGCONT)
         assert result.result(timeout=30).exit_code == 0
-    assert supervisor._worker._process.pid == process
+    assert fresh_supervisor._worker._process.pid == process
 
 
 def test_closing_does_not_wait_for_a_stopped_supervisor():
@@ -300,12 +289,12 @@ def test_closing_does_not_wait_for_a_stopped_supervisor():
     assert worker._process.returncode == 0 and took < 3.0 + 10 * late.worst
 
 
-def test_killed_supervisor_between_runs(supervisor):
-    assert supervisor.run(TRUE).exit_code == 0
-    os.kill(supervisor._worker._process.pid, signal.SIGKILL)
+def test_killed_supervisor_between_runs(fresh_supervisor):
+    assert fresh_supervisor.run(TRUE).exit_code == 0
+    os.kill(fresh_supervisor._worker._process.pid, signal.SIGKILL)
     with pytest.raises(SupervisorLost):
-        supervisor.run(TRUE)
-    assert supervisor.run(TRUE).exit_code == 0
+        fresh_supervisor.run(TRUE)
+    assert fresh_supervisor.run(TRUE).exit_code == 0
 
 
 def test_first_process_dies_with_its_supervisor(mark, monkeypatch):
@@ -320,17 +309,17 @@ def test_first_process_dies_with_its_supervisor(mark, monkeypatch):
         wait_until(lambda: not marked(mark))
 
 
-def test_stop_ends_the_run_now(supervisor, mark):
+def test_stop_ends_the_run_now(fresh_supervisor, mark):
     with Lateness() as late, ThreadPoolExecutor() as pool:
-        result = pool.submit(supervisor.run, request("stubborn", mark=mark, cap=1000.0))
+        result = pool.submit(fresh_supervisor.run, request("stubborn", mark=mark, cap=1000.0))
         wait_until(lambda: len(marked(mark)) == 2)
         begun = time.monotonic()
-        supervisor.stop()
+        fresh_supervisor.stop()
         measurement = result.result(timeout=30)
         took = time.monotonic() - begun
     assert measurement.ending is Ending.STOPPED and measurement.cpu > 0
     assert took < 0.1 + 10 * late.worst
-    assert supervisor.run(TRUE).ending is Ending.STOPPED
+    assert fresh_supervisor.run(TRUE).ending is Ending.STOPPED
 
 
 def test_stop_before_the_first_run():
@@ -349,9 +338,9 @@ def test_close_leaves_no_process_and_no_folder():
     assert not worker._folder.exists() and groups([worker._folder.name]) == []
 
 
-def test_interrupted_driver_gives_the_run_up(supervisor, mark, monkeypatch):
-    supervisor.run(TRUE)
-    worker = supervisor._worker
+def test_interrupted_driver_gives_the_run_up(fresh_supervisor, mark, monkeypatch):
+    fresh_supervisor.run(TRUE)
+    worker = fresh_supervisor._worker
 
     def interrupt(is_overdue, patience):
         wait_until(lambda: len(marked(mark)) == 2)
@@ -359,9 +348,9 @@ def test_interrupted_driver_gives_the_run_up(supervisor, mark, monkeypatch):
 
     monkeypatch.setattr(worker, "_receive", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        supervisor.run(request("stubborn", mark=mark, cap=1000.0))
+        fresh_supervisor.run(request("stubborn", mark=mark, cap=1000.0))
     assert marked(mark) == []
-    assert supervisor.run(TRUE).exit_code == 0
+    assert fresh_supervisor.run(TRUE).exit_code == 0
 
 
 def test_folder_of_the_user_cannot_shadow_our_imports(tmp_path, monkeypatch):

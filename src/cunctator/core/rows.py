@@ -64,9 +64,17 @@ def layout(row: type[Row]) -> np.dtype[Any]:
         if plain is int:
             fields.append((name, extra))
         else:
-            scalar = get_args(get_args(plain)[1])[0]
-            fields.append((name, scalar, extra))
+            fields.append((name, scalar_of(plain), extra))
     return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def scalar_of(hint: Any) -> Any:
+    """The innermost of `NDArray[scalar]`, which is an `ndarray[shape, dtype[scalar]]` or, from
+    NumPy 2.5 on, a name of its own.
+    """
+    while arguments := get_args(hint):
+        hint = arguments[-1]
+    return hint
 
 
 def new_rows(row: type[Row], size: int) -> Rows[Row]:

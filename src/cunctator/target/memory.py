@@ -15,8 +15,8 @@ import re
 import time
 from collections.abc import Sequence
 
-from cunctator.target.shared_memory import SharedMemory, hidden, hidden_at_least
-from cunctator.target.tree import PAGE, RESIDENT, read_kernel_file, status_fields
+from cunctator.target.shared_memory import SharedMemory, exact_with, resident_of, resident_with
+from cunctator.target.tree import read_kernel_file
 
 PROPORTIONAL = re.compile(rb"^Pss:\s+([0-9]+) kB", re.MULTILINE)
 
@@ -43,11 +43,13 @@ class MemoryWatch:
         files = self._shared.look(processes)
         most = resident + sum(files.values())
         if self._limit is None or most <= self._limit:
-            return resident + (hidden_at_least(files, processes) if files else 0)
+            return min(most, resident_with(files, processes)) if files else resident
         begun = time.monotonic()
         if begun >= self._next or most > GROWTH * self._known_most:
-            exact = sum(proportional_size(each) for each in processes)
-            self._known = min(most, exact + (hidden(files, processes) if files else 0))
+            if files:
+                self._known = min(most, exact_with(files, processes))
+            else:
+                self._known = min(most, sum(map(proportional_size, processes)))
             self._known_most = most
             now = time.monotonic()
             self._next = now + RESTRAINT * (now - begun)
@@ -62,7 +64,4 @@ def proportional_size(process: int) -> int:
         return 0
     except OSError:
         found = None
-    if found is not None:
-        return int(found[1]) * 1024
-    fields = status_fields(process)
-    return int(fields[RESIDENT]) * PAGE if fields else 0
+    return resident_of(process) if found is None else int(found[1]) * 1024

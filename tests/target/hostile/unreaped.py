@@ -10,6 +10,9 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
+
+from looks import await_looks
 
 seconds, children, how, is_hasty = float(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:5]
 NO_ZOMBIES = 2
@@ -35,7 +38,8 @@ elif how == "default":
 used = 0.0
 for _ in range(children):
     reading, writing = os.pipe()
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         os.close(reading)
         begun = time.process_time()
         while time.process_time() - begun < seconds:
@@ -44,10 +48,9 @@ for _ in range(children):
         os._exit(0)
     os.close(writing)
     used += float(os.read(reading, 100))
-    os.read(reading, 1)  # it has ended
     os.close(reading)
-    if how == "reaps":
-        os.wait()
+    with suppress(ChildProcessError):  # whom nobody reaps is waited for and then not to be found
+        os.waitpid(child, 0)
 print(used)
 if is_hasty != "hasty":
-    time.sleep(0.1)
+    await_looks()
