@@ -292,7 +292,7 @@ def test_every_configuration_gives_the_right_answer(name: str, tmp_path: Path) -
         measured = Measurement(Ending.EXITED, exit_code=code, stdout=out.encode())
         verdict = command.judge(measured, 60.0)
         assert verdict.status is Status.SOLVED, (verdict, " ".join(line))
-        assert verdict.answer == right[file], " ".join(line)
+        assert verdict.reply == right[file], " ".join(line)
         objective = re.search(r"^objective: (.*)$", out, re.MULTILINE)
         assert (objective is not None) == (right[file] == "optimal")
         assert objective is None or float(objective[1]) == pytest.approx(BEST_PROFIT, abs=1e-4)

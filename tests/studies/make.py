@@ -42,7 +42,7 @@ def answered(execution):
     if report.status is Status.SOLVED:
         answer = "SAT" if len(execution.instance) % 2 else "UNSAT"
         return dataclasses.replace(
-            report, details=dataclasses.replace(report.details, answer=answer)
+            report, details=dataclasses.replace(report.details, reply=answer)
         )
     return report
 

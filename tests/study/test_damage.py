@@ -18,7 +18,7 @@ from cunctator.base.errors import CunctatorError, StudyProblem
 from cunctator.cli.common import app
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
-from cunctator.study.folder import answer_of, begin_study, resumed_study
+from cunctator.study.folder import begin_study, incumbent_of, resumed_study
 from cunctator.study.journal.journal import FILE, open_journal
 from tests.recorded_workers import SCENARIO, RecordedWorkers
 from tests.studies.make import answered
@@ -52,9 +52,9 @@ def shown(study):
         journal.check()
         looked = journal.last_progress()
         crashes = journal.crashes(5)
-        answers = journal.answers()
+        answers = journal.replies()
         changes = journal.changes()
-    answer = answer_of(study)
+    answer = incumbent_of(study)
     with resumed_study(study, 0.0, lambda *_: RecordedWorkers(2, answered)) as resumed:
         data = resumed.view().snapshot().as_data()
     for name in ("own_seconds", "busy"):  # of this process

@@ -19,8 +19,8 @@ from cunctator.core.sentinels import ASKED
 from cunctator.study.journal.journal import FILE, create_journal, is_begun, open_journal
 from cunctator.study.journal.tables import PROGRESS as PROGRESS_TABLE
 from cunctator.study.snapshot import snapshot_of
-from cunctator.target.answers import Given
 from cunctator.target.execution import Details
+from cunctator.target.replies import Given
 
 FACTS = {"version": "1", "digest": "d", "folder": "/somewhere", "created": "0"}
 
@@ -58,7 +58,7 @@ def fill(folder: Path) -> None:
             run = Run(number, number % 3, 0, 1.0, 0.0)
             journal.add_ask(run, 0.0)
             journal.add_outcome(run, 0.0, Status.CRASHED, 0.1 * number, details)
-        journal.add_answer("one", Given("SAT", ("solver", "one")))
+        journal.add_reply("one", Given("SAT", ("solver", "one")))
         journal.add_progress(4.0, snapshot_of(PROGRESS))
         journal.extend(5.0, 60.0)
         journal.commit()
@@ -83,7 +83,7 @@ def read_all(folder: Path) -> tuple[Any, ...]:
         return (
             journal.events(),
             journal.crashes(5),
-            journal.answers(),
+            journal.replies(),
             journal.last_progress(),
             journal.extended(),
         )
@@ -212,12 +212,12 @@ def test_names_that_are_not_utf_8(tmp_path):
     name = os.fsdecode(b"in\xffstance")
     given = Given(os.fsdecode(b"\xe9"), ("solver", name))
     with closing(create_journal(folder, FACTS | {"folder": name})) as journal:
-        journal.add_answer(name, given)
-        journal.add_answer("\ud800", given)  # not even the bytes of a name
+        journal.add_reply(name, given)
+        journal.add_reply("\ud800", given)  # not even the bytes of a name
         journal.commit()
     assert [path.name for path in folder.iterdir()] == [FILE]
     with closing(open_journal(folder, writing=False)) as journal:
-        assert journal.answers() == {name: given, "\\ud800": given}
+        assert journal.replies() == {name: given, "\\ud800": given}
         assert journal.fact("folder") == name
 
 

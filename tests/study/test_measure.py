@@ -24,7 +24,7 @@ from cunctator.recorded.table import make_table
 from cunctator.scenario import load_scenario
 from cunctator.study import measure as measuring
 from cunctator.study.measure import measure
-from cunctator.target.answers import ContradictingAnswers
+from cunctator.target.replies import ContradictingReplies
 from tests.optional import need
 from tests.recorded_workers import SCENARIO as RECORDED
 from tests.recorded_workers import RecordedWorkers, report_of
@@ -147,7 +147,7 @@ def rows(beside):
 def answering(answer):
     def report(execution):
         good = report_of(execution)
-        details = dataclasses.replace(good.details, answer=answer(execution))
+        details = dataclasses.replace(good.details, reply=answer(execution))
         return dataclasses.replace(good, details=details)
 
     return RecordedWorkers(2, report)
@@ -158,7 +158,7 @@ def test_contradicting_answers_end_it_now_and_when_it_goes_on(recorded, tmp_path
         return "SAT" if execution.configuration["speed"] == 1.0 else "UNSAT"
 
     for _ in range(2):  # the run that contradicts is made again
-        with pytest.raises(ContradictingAnswers, match=r"answer of: solver.*solver") as caught:
+        with pytest.raises(ContradictingReplies, match=r"answer of: solver.*solver") as caught:
             recorded(answering(answer))
     assert "table.npz.db" in str(caught.value)
     beside = tmp_path / "other.db"
@@ -169,7 +169,7 @@ def test_contradicting_answers_end_it_now_and_when_it_goes_on(recorded, tmp_path
     with pytest.raises(KeyboardInterrupt):
         recorded(answering(lambda _: "SAT"), beside, press)
     assert rows(beside) == 1
-    with pytest.raises(ContradictingAnswers):
+    with pytest.raises(ContradictingReplies):
         recorded(answering(lambda _: "UNSAT"), beside)
     assert recorded(answering(lambda _: "SAT"), beside).runtimes.shape == (4, 5)
 

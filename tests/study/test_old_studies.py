@@ -80,7 +80,7 @@ def test_one_without_checksums_gets_them_or_stays_as_it_was(original, tmp_path):
     with closing(open_journal(study, writing=False)) as journal:
         journal.check()
         assert journal.fact("schema") == "3"
-        assert journal.answers()
+        assert journal.replies()
     assert recorded(study)[:99] == recorded(original)[:99]
     with closing(sqlite3.connect(study / "study.db")) as connection, connection:
         connection.execute("update events set seconds = seconds * 2 where id = 50")

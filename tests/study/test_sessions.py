@@ -226,7 +226,7 @@ def test_the_trajectory_goes_on_through_sessions(tmp_path):
     for before, after in pairwise(whole):
         assert before.runs < after.runs and before.charged < after.charged
         assert before.configuration != after.configuration
-    assert whole[-1].configuration == view.answer.configuration
+    assert whole[-1].configuration == view.incumbent.configuration
     out = tmp_path / "out.json"
     for words in (["status"], ["resume"]):
         CliRunner().invoke(app, [*words, str(study), "--json", str(out)])

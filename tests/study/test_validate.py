@@ -16,7 +16,7 @@ from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.show.validation import validation_table
 from cunctator.study import validate as validation
-from cunctator.target.answers import ContradictingAnswers
+from cunctator.target.replies import ContradictingReplies
 from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
 
 TESTS = "runs = 1\n[test_instances]\nnames = ['d', 'e', 'f']\n"
@@ -48,7 +48,7 @@ def validate(scenario, tmp_path, monkeypatch):
 def answering(answer):
     def report(execution):
         good = report_of(execution)
-        details = dataclasses.replace(good.details, answer=answer(execution))
+        details = dataclasses.replace(good.details, reply=answer(execution))
         return dataclasses.replace(good, details=details)
 
     return report
@@ -58,7 +58,7 @@ def test_both_run_the_same_pairs(validate, scenario):
     seen = []
     found = validate(report_of, lambda *numbers: seen.append(numbers))
     assert seen == [(done, 40) for done in range(1, 41)]
-    assert found.default.size == found.answer.size == len(found.pairs) == 20
+    assert found.default.size == found.incumbent.size == len(found.pairs) == 20
     assert found.pairs == tuple(scenario.test_instances.even_pair(k) for k in range(20))
     assert not found.interrupted and found.as_data()["interrupted"] is False
 
@@ -70,7 +70,7 @@ def test_agreeing_answers(validate):
 
 def test_contradicting_answers_show_both_command_lines(validate, scenario):
     other = scenario.space.configuration(3)["speed"]
-    with pytest.raises(ContradictingAnswers) as caught:
+    with pytest.raises(ContradictingReplies) as caught:
         validate(answering(lambda run: "SAT" if run.configuration["speed"] == other else "UNSAT"))
     assert validate.runs < 40, "it ends at once"
     for speed in (1.0, other):
@@ -151,7 +151,7 @@ def test_an_interrupt_leaves_the_pairs_that_are_complete(validate, after, pairs)
     assert found.interrupted and found.as_data()["interrupted"] is True
     assert found.pairs == whole.pairs[:pairs]
     assert found.default.tolist() == whole.default[:pairs].tolist()
-    assert found.answer.tolist() == whole.answer[:pairs].tolist()
+    assert found.incumbent.tolist() == whole.incumbent[:pairs].tolist()
 
 
 class SlowWorkers(RecordedWorkers):
@@ -183,4 +183,4 @@ def test_no_run_waits_for_the_slowest_and_all_find_their_place(validate):
         found = validate(None, progress, workers)
     whole = validate(report_of)
     assert found.default.tolist() == whole.default.tolist()
-    assert found.answer.tolist() == whole.answer.tolist()
+    assert found.incumbent.tolist() == whole.incumbent.tolist()

@@ -16,8 +16,8 @@ from cunctator.base.records import Status
 from cunctator.scenario.commands import make_command
 from cunctator.scenario.models import TargetTable
 from cunctator.space.parameters import make_parameter
-from cunctator.target.answers import Answers, Given
 from cunctator.target.measurement import Ending, Measurement
+from cunctator.target.replies import Given, Replies
 
 LEVEL = make_parameter("level", "integer", 3, low=1, high=9)
 FLAG = make_parameter("flag", "categorical", True, values=[True, False])
@@ -222,14 +222,14 @@ def test_a_run_that_was_called_off_is_not_judged():
 def test_patterns():
     made = command(success_pattern="^s (SAT|UNSAT)", failure_pattern="error", answer="^s (\\w+)")
     verdict = made.judge(measured(stdout=b"c hello\r\ns UNSAT\r\n"), 1.0)
-    assert verdict.status is Status.SOLVED and verdict.answer == "UNSAT"
+    assert verdict.status is Status.SOLVED and verdict.reply == "UNSAT"
     assert "success_pattern is not" in made.judge(measured(stdout=b"c s SAT"), 1.0).problem
     failed = made.judge(measured(stdout=b"s SAT", stderr=b"an error\x1b[31m"), 1.0)
     assert failed.status is Status.CRASHED and "'error'" in failed.problem
-    assert failed.output == "an error\\x1b[31m" and failed.answer is None
+    assert failed.output == "an error\\x1b[31m" and failed.reply is None
     whole = command(answer="SAT|UNSAT").judge(measured(stdout=b"\xff SAT"), 1.0)
-    assert whole.answer == "SAT"
-    assert command(answer="x(y)?").judge(measured(stdout=b"x"), 1.0).answer is None
+    assert whole.reply == "SAT"
+    assert command(answer="x(y)?").judge(measured(stdout=b"x"), 1.0).reply is None
 
 
 def test_the_last_lines_of_a_crash():
@@ -252,7 +252,7 @@ def test_any_output_is_judged(stdout, stderr, code):
 
 
 def test_answers_that_contradict_each_other():
-    answers = Answers({"j": Given("UNSAT", ("earlier", "j"))})
+    answers = Replies({"j": Given("UNSAT", ("earlier", "j"))})
     assert answers.is_new("i") and not answers.is_new("j")
     assert answers.tell("i", Given("SAT", ("solver", "-x=a b", "i"))) is None
     assert not answers.is_new("i")
@@ -260,7 +260,7 @@ def test_answers_that_contradict_each_other():
     assert answers.tell("i", Given("satisfiable ", ("solver", "i"))) is None
     found = answers.tell("i", Given("UNSATISFIABLE", ("solver", "-y", "i")))
     assert found is not None
-    assert (found.first.answer, found.second.answer) == ("SAT", "UNSATISFIABLE")
+    assert (found.first.reply, found.second.reply) == ("SAT", "UNSATISFIABLE")
     assert shlex.join(["solver", "-x=a b", "i"]) in str(found) and "solver -y i" in str(found)
     assert "\n" not in str(found)
     later = answers.tell("j", Given("SAT", ("other", "j")))

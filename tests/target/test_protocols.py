@@ -115,7 +115,7 @@ def test_irace_is_called_by_position_with_formats():
 )  # fmt: skip
 def test_result_lines(protocol, line, status, answer, reported):
     verdict = judged(protocol, f"c noise\n{line}\nc more noise\n")
-    assert (verdict.status, verdict.answer, verdict.reported) == (status, answer, reported)
+    assert (verdict.status, verdict.reply, verdict.reported) == (status, answer, reported)
     # A second was measured under a cap of ten: whoever speaks of a timeout has another clock.
     assert not verdict.abort and bool(verdict.warning) == (status is Status.CAPPED)
 

@@ -101,7 +101,7 @@ def test_slots_in_other_processes_see_one_instance(settings, tmp_path):
     assert os.getpid() not in {process for process, _ in found}
     assert [report.status for report in reports] == [Status.SOLVED] * 2
     (place,) = (tmp_path / "made").iterdir()
-    assert {report.details.answer for report in reports} == {place.read_text()}
+    assert {report.details.reply for report in reports} == {place.read_text()}
 
 
 def generated(request):

@@ -15,7 +15,7 @@ import typer
 
 from cunctator.base.errors import CunctatorError, InvalidSetting
 from cunctator.base.standard_streams import say
-from cunctator.target.answers import ContradictingAnswers
+from cunctator.target.replies import ContradictingReplies
 
 app = typer.Typer(
     help="Find the fastest configuration of a solver, and say how close to the best it is.",
@@ -121,7 +121,7 @@ def readable_errors() -> Iterator[None]:
         yield
     except CunctatorError as error:
         typer.echo(f"cunctator: {' '.join(str(error).split())}", err=True)
-        code = FAILED if isinstance(error, ContradictingAnswers) else INPUT_IS_WRONG
+        code = FAILED if isinstance(error, ContradictingReplies) else INPUT_IS_WRONG
         raise typer.Exit(code) from None
     except KeyboardInterrupt:
         typer.echo(f"cunctator: {NOTHING_YET}", err=True)

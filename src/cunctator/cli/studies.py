@@ -144,10 +144,10 @@ def validated(
     """Validate the answer of a study, with a bar while it runs."""
     from rich.progress import Progress
 
-    from cunctator.study.folder import answer_of
+    from cunctator.study.folder import incumbent_of
     from cunctator.study.validate import validate as run_validation
 
-    index = answer_of(directory)
+    index = incumbent_of(directory)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("validating", total=None)
 
@@ -312,7 +312,7 @@ def print_hints(directory: Path, scenario: Scenario, view: View) -> None:
     """What to do next."""
     place = shlex.quote(str(directory))
     lines = [f"Everything is in {directory}. {next_step(place, view)}"]
-    if view.has_answer and scenario.test_instances is not None:
+    if view.has_incumbent and scenario.test_instances is not None:
         lines.append(f"Compare with the default on test instances: cunctator validate {place}")
     for line in lines:
         typer.echo(line)
@@ -347,12 +347,12 @@ def print_end(study: Study, view: View) -> None:
 
     console = Console()
     space = study.scenario.space
-    if view.has_answer:
-        console.print(comparison(space.default, space.configuration(view.answer.configuration)))
+    if view.has_incumbent:
+        console.print(comparison(space.default, space.configuration(view.incumbent.configuration)))
     certificate = view.snapshot().certificate
     if certificate is not None and certificate.pools:
         console.print(pool_table(certificate.pools))
-    console.print(story(view, answer_argv(study.scenario, view.answer.configuration)))
+    console.print(story(view, incumbent_argv(study.scenario, view.incumbent.configuration)))
     for warning in study.warnings:
         console.print(f"Warning: {warning}", markup=False, highlight=False)
     if study.more_warnings:
@@ -361,7 +361,7 @@ def print_end(study: Study, view: View) -> None:
         console.print(crash_list(study.crashes(CRASHES_SHOWN), view.crashed))
 
 
-def answer_argv(scenario: Scenario, index: int) -> list[str]:
+def incumbent_argv(scenario: Scenario, index: int) -> list[str]:
     """The command line of a configuration, to be used on any instance."""
     if scenario.target.function is not None:
         return []
@@ -373,7 +373,7 @@ def finish(view: View) -> None:
     """Exit with 130 if it was interrupted, with 1 if the target prevented a result."""
     if view.stop is StopReason.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    if view.stop is StopReason.ABORTED or not view.has_answer:
+    if view.stop is StopReason.ABORTED or not view.has_incumbent:
         raise typer.Exit(FAILED)
 
 

@@ -58,7 +58,7 @@ def make_command(
         success=frozenset(target.success or [0]),
         success_pattern=_compiled(target.success_pattern),
         failure_pattern=_compiled(target.failure_pattern),
-        answer_pattern=_compiled(target.answer),
+        reply_pattern=_compiled(target.answer),
         measures={name: re.compile(text, re.MULTILINE) for name, text in target.measures.items()},
         objective=objective,
     )

@@ -89,19 +89,19 @@ def _of(spent: float, most: float | None) -> str:
     return words if most is None else f"{words} of {format_duration(most)}"
 
 
-def _means(snapshot: Snapshot, answer: Incumbent) -> str:
+def _means(snapshot: Snapshot, incumbent: Incumbent) -> str:
     """The answer, beside the default over the pairs that both have run: other means mislead."""
     compared = snapshot.compared
-    words = "the default" if answer.index == 0 else f"configuration {answer.index}"
-    words = f"{words}, {counted(answer.started, 'run')}"
-    if answer.index != 0 and compared is not None and compared.pairs:
+    words = "the default" if incumbent.index == 0 else f"configuration {incumbent.index}"
+    words = f"{words}, {counted(incumbent.started, 'run')}"
+    if incumbent.index != 0 and compared is not None and compared.pairs:
         pairs = compared.pairs
         both = f"the {pairs:,} pairs that both have" if pairs > 1 else "the one pair that both have"
         mine, default = _seconds(compared.answer), _seconds(compared.default)
         words = f"{words}; over {both} run, {mine} a run, the default {default}"
         cap = None if compared.exact else compared.cap
     else:
-        words, cap = f"{words}, {_seconds(answer.mean)} a run", answer.known_cap
+        words, cap = f"{words}, {_seconds(incumbent.mean)} a run", incumbent.known_cap
     return words if cap is None else f"{words}; runs counted up to {format_duration(cap)}"
 
 
@@ -133,7 +133,7 @@ def story(view: View, argv: list[str]) -> RenderableType:
     if snapshot.incumbent is not None:
         lines.append(f"Answer: {_means(snapshot, snapshot.incumbent)}.")
         lines.append(headline(view.certificate, view.asked_delta))
-        if view.answer.configuration:
+        if view.incumbent.configuration:
             lines.append(versus_default(view.certificate))
         if note := counting_note(view.certificate):
             lines.append(note)
@@ -145,7 +145,7 @@ def story(view: View, argv: list[str]) -> RenderableType:
         f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
         f" {format_duration(spent.wall)}; {_own(snapshot)}."
     )
-    if argv and view.has_answer:
+    if argv and view.has_incumbent:
         lines.append(f"Command: {printable(shlex.join(argv))}")
     return Group(*(Text(line) for line in lines))
 

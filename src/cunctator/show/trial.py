@@ -43,7 +43,7 @@ def check_parts(scenario: Scenario, trials: list[Trial]) -> list[RenderableType]
             format_duration(details.wall),
             "-" if code is None else str(code),
             f"{details.memory / 1e6:.0f} MB",
-            Text(printable(details.answer or "-")),
+            Text(printable(details.reply or "-")),
         )
     parts: list[RenderableType] = [grid]
     for place, instance in enumerate(instances, 1):

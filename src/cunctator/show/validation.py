@@ -23,7 +23,7 @@ def validation_table(validation: Validation) -> RenderableType:
     for heading in ("mean", "median", "longest", "cut off", "crashed"):
         grid.add_column(heading, justify="right")
     names = ("default", f"configuration {validation.configuration}")
-    sides = (validation.default, validation.answer)
+    sides = (validation.default, validation.incumbent)
     for place, (name, runtimes) in enumerate(zip(names, sides, strict=True)):
         capped, median = validation.capped[place] > 0, float(np.median(runtimes))
         grid.add_row(

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from cunctator.base.records import Status
 from cunctator.study.flights import Flights
 from cunctator.study.workers import Workers
-from cunctator.target.answers import Answers, ContradictingAnswers, Given
 from cunctator.target.execution import Execution, Report
+from cunctator.target.replies import ContradictingReplies, Given, Replies
 
 log = logging.getLogger("cunctator")
 
@@ -51,18 +51,18 @@ def _in_flight(
             yield taken
 
 
-def new_answer(
-    answers: Answers, workers: Workers, execution: Execution, report: Report, fix: str
+def new_reply(
+    replies: Replies, workers: Workers, execution: Execution, report: Report, fix: str
 ) -> Given | None:
     """Compare a run's answer with those before; returns it if its instance had none yet.
 
     Raises ContradictingAnswers, which ends in `fix`, if another run has answered otherwise.
     """
-    if report.status is not Status.SOLVED or not report.details.answer:
+    if report.status is not Status.SOLVED or not report.details.reply:
         return None
-    given = Given(report.details.answer, tuple(workers.argv(execution)))
-    is_new = answers.is_new(execution.instance)
-    contradiction = answers.tell(execution.instance, given)
+    given = Given(report.details.reply, tuple(workers.argv(execution)))
+    is_new = replies.is_new(execution.instance)
+    contradiction = replies.tell(execution.instance, given)
     if contradiction is not None:
-        raise ContradictingAnswers(contradiction, fix)
+        raise ContradictingReplies(contradiction, fix)
     return given if is_new else None

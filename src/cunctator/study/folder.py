@@ -148,7 +148,7 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
     return scenario
 
 
-def answer_of(directory: Path) -> int:
+def incumbent_of(directory: Path) -> int:
     """The answer of a study, as of its last look."""
     journal = open_journal(directory, writing=False)
     try:

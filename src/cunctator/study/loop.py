@@ -25,8 +25,8 @@ from cunctator.study.journal.journal import FILE, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
 from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import Workers
-from cunctator.target.answers import Answers, Given
 from cunctator.target.execution import Details, Execution, Report
+from cunctator.target.replies import Given, Replies
 
 logger = logging.getLogger("cunctator.study.loop")
 logger.setLevel(logging.INFO)
@@ -78,7 +78,7 @@ class Study:
         self._asked: dict[int, Run] = {}
         """Runs of this session that have no outcome, by number."""
         self._flights = Flights(workers)
-        self._answers = Answers(journal.answers())
+        self._replies = Replies(journal.replies())
         self._progress = ProgressRows(journal)
         self._begun = time.monotonic()
         self._wall_before = spent.wall
@@ -131,7 +131,7 @@ class Study:
     def view(self) -> View:
         """What there is to see at this moment."""
         certificate = self.scheduler.certificate()
-        answer = certificate.incumbent
+        incumbent = certificate.incumbent
         standing = self.scheduler.standing
         testers = self.scheduler.state.testers
         return View(
@@ -141,10 +141,10 @@ class Study:
             budget=self.budget,
             in_flight=len(self._flights),
             crashed=int(testers["crashed"].sum()),
-            answer=standing(answer),
+            incumbent=standing(incumbent),
             default=standing(0),
-            compared=self.scheduler.compared(answer, 0),
-            configuration=self.scenario.space.configuration(answer),
+            compared=self.scheduler.compared(incumbent, 0),
+            configuration=self.scenario.space.configuration(incumbent),
             certificate=certificate,
             asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
             own_seconds=time.process_time() - self._own_before,
@@ -238,15 +238,15 @@ class Study:
         if report.status is Status.SOLVED:
             self._spent.solved += 1
             self._spent.default_solved += run.configuration == 0
-        self._note_answer()
+        self._note_incumbent()
         if report.warning and report.warning not in self.warnings:
             if len(self.warnings) < WARNINGS_KEPT:
                 self.warnings.append(report.warning)
             else:
                 self.more_warnings += 1
             logger.info("warning: %s", report.warning)
-        if report.status is Status.SOLVED and details.answer:
-            self._check_answer(run, details.answer)
+        if report.status is Status.SOLVED and details.reply:
+            self._check_reply(run, details.reply)
         if report.status is Status.CRASHED:
             logger.info(
                 "run %d of configuration %d on pair %d crashed: %s",
@@ -257,12 +257,12 @@ class Study:
             )
             self._last_crash = details
 
-    def _check_answer(self, run: Run, answer: str) -> None:
+    def _check_reply(self, run: Run, reply: str) -> None:
         execution = self.execution(run)
-        given = Given(answer, tuple(self._workers.argv(execution)))
-        if self._answers.is_new(execution.instance):
-            self._journal.add_answer(execution.instance, given)
-        contradiction = self._answers.tell(execution.instance, given)
+        given = Given(reply, tuple(self._workers.argv(execution)))
+        if self._replies.is_new(execution.instance):
+            self._journal.add_reply(execution.instance, given)
+        contradiction = self._replies.tell(execution.instance, given)
         if contradiction is not None:
             self._stop(StopReason.CONTRADICTION, str(contradiction))
             # With the outcome, or not at all: nobody may go on as if nothing had been found.
@@ -351,13 +351,15 @@ class Study:
 
     def _keep(self, view: View) -> None:
         """Write down what people see."""
-        self._note_answer(now=True)
+        self._note_incumbent(now=True)
         self._progress.keep(view.snapshot())
         self._journal.commit()
 
-    def _note_answer(self, now: bool = False) -> None:
+    def _note_incumbent(self, now: bool = False) -> None:
         if self._spent.solved:
-            self._progress.note_answer(self.scheduler, self._spent.charged, self._spent.runs, now)
+            self._progress.note_incumbent(
+                self.scheduler, self._spent.charged, self._spent.runs, now
+            )
 
     def _check_file(self) -> None:
         """A file that was deleted takes rows as before, and they are lost."""

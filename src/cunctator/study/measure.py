@@ -23,12 +23,12 @@ from cunctator.base.records import Status
 from cunctator.recorded.table import Table, make_table
 from cunctator.scenario import Scenario
 from cunctator.space.parameters import text_of
-from cunctator.study.bulk import completed, new_answer
+from cunctator.study.bulk import completed, new_reply
 from cunctator.study.journal.rows import decoded, encoded, given_of
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
-from cunctator.target.answers import Answers, Given
 from cunctator.target.execution import Execution, Report
 from cunctator.target.instances import Instances
+from cunctator.target.replies import Given, Replies
 
 TABLES = (
     "create table if not exists facts (digest text)",
@@ -81,7 +81,7 @@ class Recorded:
                 "select name, configuration, pair, value from measures"
             )
 
-    def answers(self) -> dict[str, Given]:
+    def replies(self) -> dict[str, Given]:
         """What each instance was answered first."""
         with self._problems("cannot be read", "remove the file, or give another --out"):
             rows = self._connection.execute("select instance, answer, command from answers")
@@ -96,9 +96,9 @@ class Recorded:
             self._connection.execute("insert into runs values (?, ?, ?, ?, ?, ?)", row)
             self._connection.executemany("insert into measures values (?, ?, ?, ?)", measures)
 
-    def add_answer(self, instance: str, given: Given) -> None:
+    def add_reply(self, instance: str, given: Given) -> None:
         """Keep what an instance was answered first, for good."""
-        row = (encoded(instance), encoded(given.answer), json.dumps(given.command))
+        row = (encoded(instance), encoded(given.reply), json.dumps(given.command))
         with self._writing():
             self._connection.execute(
                 "insert into answers values (cast(? as text), cast(? as text), ?)", row
@@ -209,7 +209,7 @@ def _run_all(
     cutoff: float,
     progress: Progress,
 ) -> None:
-    answers = Answers(recorded.answers())
+    replies = Replies(recorded.replies())
     executions = _executions(scenario, jobs, cutoff)
     for done, (execution, report) in enumerate(completed(workers, executions), 1):
         if report.abort:
@@ -218,9 +218,9 @@ def _run_all(
         # A run that contradicts is not kept: whoever measures again is told again.
         path = one_line(str(recorded.path), 1000)
         fix = f"find out which of the two is wrong, mend it, and remove {path}"
-        new = new_answer(answers, workers, execution, report, fix)
+        new = new_reply(replies, workers, execution, report, fix)
         if new is not None:
-            recorded.add_answer(execution.instance, new)
+            recorded.add_reply(execution.instance, new)
         seconds = report.seconds if report.status is Status.SOLVED else cutoff
         recorded.add(*jobs[execution.number], report, seconds)
         progress(done, len(jobs))

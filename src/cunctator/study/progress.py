@@ -45,7 +45,7 @@ class ProgressRows:
         self._journal.add_progress(time.time(), snapshot, instead=is_same)
         self._last, self._last_at = without_clocks, time.monotonic()
 
-    def note_answer(self, scheduler: Scheduler, charged: float, runs: int, now: bool) -> None:
+    def note_incumbent(self, scheduler: Scheduler, charged: float, runs: int, now: bool) -> None:
         """Write down the answer if it has changed, unless it is too early to look and not `now`.
 
         Looking at many configurations costs as much as a choice, so it is done as often as in
@@ -55,8 +55,8 @@ class ProgressRows:
             return
         self._next_charged = charged * INCUMBENT_GROWTH
         self._next_runs = runs + scheduler.state.testers.size // CONFIGURATIONS_PER_STEP
-        answer = scheduler.recommend()
-        if not self.trajectory or self.trajectory[-1].configuration != answer:
-            change = Change(charged, runs, answer)
+        incumbent = scheduler.recommend()
+        if not self.trajectory or self.trajectory[-1].configuration != incumbent:
+            change = Change(charged, runs, incumbent)
             self.trajectory.append(change)
             self._journal.add_change(time.time(), change)

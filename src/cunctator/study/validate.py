@@ -20,11 +20,11 @@ from cunctator.base.errors import InvalidScenario, InvalidSetting
 from cunctator.base.records import Status
 from cunctator.base.units import finite_or_none
 from cunctator.scenario import Scenario
-from cunctator.study.bulk import completed, new_answer
+from cunctator.study.bulk import completed, new_reply
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
-from cunctator.target.answers import Answers
 from cunctator.target.execution import Execution, Report
 from cunctator.target.instances import Instances
+from cunctator.target.replies import Replies
 
 RESAMPLES = 10_000
 PAIRS = 100
@@ -48,7 +48,7 @@ class Validation:
     pairs: tuple[tuple[str, int], ...]
     """Instance and seed."""
     default: NDArray[np.float64]
-    answer: NDArray[np.float64]
+    incumbent: NDArray[np.float64]
     capped: tuple[int, int]
     crashed: tuple[int, int]
     confidence: float
@@ -60,15 +60,15 @@ class Validation:
     @property
     def speed_up(self) -> float:
         """Mean of the default over mean of the answer, runs counted up to the cutoff."""
-        return _ratio(self.default.mean(), self.answer.mean())
+        return _ratio(self.default.mean(), self.incumbent.mean())
 
     @property
     def bound(self) -> str:
         """What that is of the speed-up without a cutoff; "" if no run was cut off: that itself."""
-        default, answer = self.capped
-        if default and answer:
+        default, incumbent = self.capped
+        if default and incumbent:
             return NO_BOUND
-        return AT_LEAST if default else AT_MOST if answer else ""
+        return AT_LEAST if default else AT_MOST if incumbent else ""
 
     @cached_property
     def instances(self) -> int:
@@ -84,10 +84,10 @@ class Validation:
         if any(self.crashed) or self.instances < 2 or self.bound == NO_BOUND:
             return 0.0, math.inf
         _, group = np.unique([instance for instance, _ in self.pairs], return_inverse=True)
-        default, answer = np.bincount(group, self.default), np.bincount(group, self.answer)
+        default, incumbent = np.bincount(group, self.default), np.bincount(group, self.incumbent)
         random = np.random.default_rng(0)
         rows = random.integers(self.instances, size=(RESAMPLES, self.instances))
-        ratios = default[rows].sum(axis=1) / answer[rows].sum(axis=1)
+        ratios = default[rows].sum(axis=1) / incumbent[rows].sum(axis=1)
         tail = (1 - self.confidence) / 2
         low, high = np.quantile(ratios, [tail, 1 - tail])
         return (
@@ -107,7 +107,7 @@ class Validation:
             "interval": [low, finite_or_none(high)],
             "confidence": self.confidence,
             "default": [finite_or_none(seconds) for seconds in self.default.tolist()],
-            "answer": [finite_or_none(seconds) for seconds in self.answer.tolist()],
+            "answer": [finite_or_none(seconds) for seconds in self.incumbent.tolist()],
             "cutoff": self.cutoff,
             "capped": list(self.capped),
             "crashed": list(self.crashed),
@@ -166,12 +166,12 @@ def _run_all(
     progress: Progress | None,
 ) -> None:
     """Fill in reports as they come in; ends at the first run that cannot be made."""
-    answers = Answers({})
+    replies = Replies({})
     for execution, report in completed(workers, executions):
         if report.abort:
             raise InvalidSetting("target", report.details.problem, "it cannot be run")
         fix = "find out which of the two is wrong: a wrong answer is no fast one"
-        new_answer(answers, workers, execution, report, fix)
+        new_reply(replies, workers, execution, report, fix)
         reports[execution.number] = report
         if progress is not None:
             progress(len(reports), len(executions))
@@ -200,12 +200,12 @@ def _summed_up(
 ) -> Validation:
     places = _complete(reports)
     sides = [reports[2 * place] for place in places], [reports[2 * place + 1] for place in places]
-    default, answer = (np.array([_seconds(report, cap) for report in side]) for side in sides)
+    default, incumbent = (np.array([_seconds(report, cap) for report in side]) for side in sides)
     return Validation(
         configuration,
         tuple(pairs[place] for place in places),
         default,
-        answer,
+        incumbent,
         capped=_count(sides, Status.CAPPED),
         crashed=_count(sides, Status.CRASHED),
         confidence=confidence,
@@ -215,8 +215,8 @@ def _summed_up(
 
 
 def _count(sides: tuple[list[Report], list[Report]], status: Status) -> tuple[int, int]:
-    default, answer = (sum(report.status is status for report in side) for side in sides)
-    return default, answer
+    default, incumbent = (sum(report.status is status for report in side) for side in sides)
+    return default, incumbent
 
 
 def _seconds(report: Report, cap: float) -> float:

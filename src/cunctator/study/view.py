@@ -55,7 +55,7 @@ class View:
     budget: Budget
     in_flight: int
     crashed: int
-    answer: Standing
+    incumbent: Standing
     default: Standing
     compared: Compared
     """Answer and default over the pairs that both have run, up to a cap that both are known to."""
@@ -69,7 +69,7 @@ class View:
     """Share of the time that slots have been busy, since this process began the study."""
 
     @property
-    def has_answer(self) -> bool:
+    def has_incumbent(self) -> bool:
         """Whether there is anything to recommend: not if the target prevented a result.
 
         Nor if nothing was solved: then whoever was run least looks best.
@@ -79,7 +79,7 @@ class View:
 
     def snapshot(self) -> Snapshot:
         """The same to be kept and shown."""
-        budget, has_answer = self.budget, self.has_answer
+        budget, has_incumbent = self.budget, self.has_incumbent
         return Snapshot(
             stop=self.stop.value if self.stop else None,
             problem=self.problem,
@@ -94,23 +94,23 @@ class View:
             ),
             in_flight=self.in_flight,
             crashed=self.crashed,
-            incumbent=self._incumbent() if has_answer else None,
+            incumbent=self._incumbent() if has_incumbent else None,
             default=DefaultRuns(
                 started=self.default.started, mean=finite_or_none(self.default.mean)
             ),
-            compared=self._means() if has_answer else None,
-            certificate=self._statement() if has_answer else None,
+            compared=self._means() if has_incumbent else None,
+            certificate=self._statement() if has_incumbent else None,
             own_seconds=self.own_seconds,
             busy=self.busy,
         )
 
     def _incumbent(self) -> Incumbent:
         return Incumbent(
-            index=self.answer.configuration,
+            index=self.incumbent.configuration,
             configuration=self.configuration,
-            started=self.answer.started,
-            mean=finite_or_none(self.answer.mean),
-            known_cap=None if self.answer.exact else self.answer.known_cap,
+            started=self.incumbent.started,
+            mean=finite_or_none(self.incumbent.mean),
+            known_cap=None if self.incumbent.exact else self.incumbent.known_cap,
         )
 
     def _means(self) -> Means:
@@ -119,7 +119,7 @@ class View:
             cap=finite_or_none(self.compared.cap),
             answer=finite_or_none(self.compared.one),
             default=finite_or_none(self.compared.other),
-            exact=self.answer.exact and self.default.exact,
+            exact=self.incumbent.exact and self.default.exact,
         )
 
     def _statement(self) -> Statement:

@@ -33,7 +33,7 @@ class Details:
     overshoot: float = 0.0
     method: str = ""
     host: str = ""
-    answer: str | None = None
+    reply: str | None = None
     reported: float | None = None
     problem: str = ""
 

@@ -92,11 +92,11 @@ def call_function(function: Function, call: FunctionCall) -> int:
     """Call it and return the exit code of the process; what went wrong goes to stderr."""
     code = CRASHED
     try:
-        answer = function(call.configuration, call.instance, call.seed, call.cap)
-        if answer is None or answer is True:
+        returned = function(call.configuration, call.instance, call.seed, call.cap)
+        if returned is None or returned is True:
             code = SOLVED
-        elif answer is not False:
-            problem = f"{call.function} returned {answer!r}; expected None, True or False"
+        elif returned is not False:
+            problem = f"{call.function} returned {returned!r}; expected None, True or False"
             sys.stderr.write(problem + "\n")
     except BaseException:
         import traceback  # here: what the supervisor imports makes each of its forks dearer

@@ -52,7 +52,7 @@ class WrapperReport:
 
     said: Said
     seconds: float | None = None
-    answer: str | None = None
+    reply: str | None = None
     problem: str = ""
     warning: str = ""
     may_be_cost: bool = False
@@ -236,15 +236,15 @@ def _read_json(text: str, warning: str) -> WrapperReport:
     if not isinstance(data, dict) or "status" not in data:
         return WrapperReport(Said.CRASHED, problem=f"not a result as JSON: {text[:100]!r}")
     report = _report(str(data["status"]), data.get("runtime"), warning)
-    _, answer = WORDS.get(str(data.get("satisfiability")).upper(), (None, None))
-    if report.said is Said.SOLVED and report.answer is None and answer is not None:
-        return WrapperReport(report.said, report.seconds, answer, warning=warning)
+    _, reply = WORDS.get(str(data.get("satisfiability")).upper(), (None, None))
+    if report.said is Said.SOLVED and report.reply is None and reply is not None:
+        return WrapperReport(report.said, report.seconds, reply, warning=warning)
     return report
 
 
 def _report(status: str, runtime: object, warning: str = "") -> WrapperReport:
     """From a status word and a time that may be lacking."""
-    said, answer = WORDS.get(status.upper(), (None, None))
+    said, reply = WORDS.get(status.upper(), (None, None))
     if said is None:
         return WrapperReport(
             Said.CRASHED, problem=f"unknown status {status[:100]!r}", warning=warning
@@ -256,7 +256,7 @@ def _report(status: str, runtime: object, warning: str = "") -> WrapperReport:
         problem = f"{str(runtime)[:100]!r} was reported as the time"
         return WrapperReport(Said.CRASHED, problem=problem, warning=warning)
     problem = "the wrapper says CRASHED" if said is Said.CRASHED else ""
-    return WrapperReport(said, seconds, answer, problem, warning)
+    return WrapperReport(said, seconds, reply, problem, warning)
 
 
 def number_of(given: object) -> float | None:

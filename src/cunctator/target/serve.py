@@ -68,7 +68,7 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
             surroundings = Surroundings(channel, temporary, group)
             measurement = run_process(request_from(decoded(line)), surroundings, tree)
             is_clean = has_no_child() and is_empty(temporary)
-            answer(channel, measurement, is_last=not is_clean)
+            respond(channel, measurement, is_last=not is_clean)
     except (BrokenPipeError, ConnectionResetError):
         pass  # nobody is there to answer
     finally:
@@ -77,7 +77,7 @@ def serve(channel: int, prefix: str, methods: list[str]) -> None:
         remove_folder(temporary)  # at last: it is by the folder that others find what is left
 
 
-def answer(channel: int, measurement: Measurement, *, is_last: bool) -> None:
+def respond(channel: int, measurement: Measurement, *, is_last: bool) -> None:
     """Tell the driver what came of a run, and whether we can make another one."""
     message = {"measurement": measurement_message(measurement), "is_last": is_last}
     send_line(channel, encoded(message))
@@ -90,7 +90,7 @@ def refuse(channel: int, problem: str) -> None:
         if read_line(channel):
             host = os.uname().nodename
             refused = Measurement(Ending.FAILED_TO_START, host=host, problem=problem)
-            answer(channel, refused, is_last=True)
+            respond(channel, refused, is_last=True)
 
 
 def restore_signals() -> None:

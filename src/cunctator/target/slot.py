@@ -100,8 +100,8 @@ class SlotSettings:
         status = verdict.status
         if status is Status.SOLVED and seconds > execution.cap:
             status = Status.CAPPED
-        answer = verdict.answer if status is Status.SOLVED else None
-        details = _details(total, answer, verdict.reported, verdict.problem)
+        reply = verdict.reply if status is Status.SOLVED else None
+        details = _details(total, reply, verdict.reported, verdict.problem)
         warning = verdict.warning or (KILLED if len(tries) > 1 else "")
         if self.objective == "cpu":
             warning = total.doubt or warning
@@ -159,7 +159,7 @@ class Slot:
             try:
                 made = self._supervisor.run(request)
             except SupervisorLost:
-                if len(tries) == TRIES - 1 and not self._supervisor.has_answered:
+                if len(tries) == TRIES - 1 and not self._supervisor.has_responded:
                     raise
                 took = min(time.monotonic() - begun, request.longest_wall)
                 made = Measurement(Ending.LOST, cpu=min(took, request.cap), wall=took, problem=LOST)
@@ -175,7 +175,7 @@ class Slot:
 
 def _details(
     measurement: Measurement,
-    answer: str | None = None,
+    reply: str | None = None,
     reported: float | None = None,
     problem: str = "",
 ) -> Details:
@@ -189,7 +189,7 @@ def _details(
         overshoot=measurement.overshoot,
         method=measurement.method,
         host=measurement.host,
-        answer=answer,
+        reply=reply,
         reported=reported,
         problem=problem,
     )

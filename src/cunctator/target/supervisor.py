@@ -77,7 +77,7 @@ class Supervisor:
     _methods: tuple[str, ...] = METHODS
 
     def __init__(self) -> None:
-        self.has_answered = False
+        self.has_responded = False
         """Whether a run has ever been answered: then supervisors can work here."""
         self._lock = threading.Lock()
         self._worker: _Worker | None = None
@@ -115,19 +115,19 @@ class Supervisor:
                     return Measurement(Ending.FAILED_TO_START, problem=problem)
             worker = self._worker
         try:
-            answer = worker.ask(request, self._is_overdue)
+            response = worker.ask(request, self._is_overdue)
         except BaseException:  # Ctrl-C too: an answer that nobody waits for must not come later
             self._lose(worker)
             raise
-        if answer is None:
+        if response is None:
             code = self._lose(worker)
             if self._stopped_at is None:
                 raise SupervisorLost(code, worker.given_up)
             return Measurement(Ending.STOPPED)
-        self.has_answered = True
-        if answer["is_last"]:
+        self.has_responded = True
+        if response["is_last"]:
             self._lose(worker)
-        return measurement_from(answer["measurement"])
+        return measurement_from(response["measurement"])
 
     def stop(self) -> None:
         """End the current run now, and start no other. May come from another thread."""

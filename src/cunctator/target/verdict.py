@@ -49,7 +49,7 @@ class Verdict:
     """What came of a run."""
 
     status: Status
-    answer: str | None = None
+    reply: str | None = None
     """What it found out, if it says so; two that differ are a bug of the target."""
     reported: float | None = None
     """Seconds that a wrapper reports."""
@@ -74,7 +74,7 @@ class Judge:
     success: frozenset[int] = frozenset([0])
     success_pattern: re.Pattern[str] | None = None
     failure_pattern: re.Pattern[str] | None = None
-    answer_pattern: re.Pattern[str] | None = None
+    reply_pattern: re.Pattern[str] | None = None
     objective: str = "cpu"
     measures: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     """Other numbers that it prints, by name; the first group is the number."""
@@ -110,18 +110,18 @@ class Judge:
 
     def _with_findings(self, judged: Verdict, measurement: Measurement) -> Verdict:
         """The answer and other numbers that a solved run has printed."""
-        answer = judged.answer
-        if self.answer_pattern is not None:
-            found = self.answer_pattern.search(decoded(measurement.stdout))
+        reply = judged.reply
+        if self.reply_pattern is not None:
+            found = self.reply_pattern.search(decoded(measurement.stdout))
             said = None if found is None else found[1 if found.re.groups else 0]
-            answer = said or answer
+            reply = said or reply
         measures = {}
         for name, pattern in self.measures.items():
             found = pattern.search(decoded(measurement.stdout))
             number = None if found is None else number_of(found[1])
             if number is not None and math.isfinite(number):
                 measures[name] = number
-        return replace(judged, answer=answer, measures=measures)
+        return replace(judged, reply=reply, measures=measures)
 
     def _seconds(self, measurement: Measurement) -> float:
         return measurement.cpu if self.objective == "cpu" else measurement.wall
@@ -163,7 +163,7 @@ class Judge:
             return Verdict(Status.CRASHED, reported=reported, problem=problem)
         if report.said is Said.SOLVED:
             warning = report.warning or different_times(reported, seconds)
-            return Verdict(Status.SOLVED, report.answer, reported, warning=warning)
+            return Verdict(Status.SOLVED, report.reply, reported, warning=warning)
         problem = report.problem or report.said.value
         if measurement.exit_code != 0:
             problem = f"{problem} ({how_it_ended(measurement)})"

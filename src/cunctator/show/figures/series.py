@@ -133,9 +133,9 @@ def curves_of(
     curves = np.full((len(records), POINTS), np.inf)
     for place, record in enumerate(records):
         if incumbents_of(record):
-            at, answers = np.array(incumbents_of(record)).T
+            at, incumbents = np.array(incumbents_of(record)).T
             which = np.searchsorted(at, times * (1 + 1e-12), side="right") - 1
-            known = means[answers.astype(int)][np.maximum(which, 0)]
+            known = means[incumbents.astype(int)][np.maximum(which, 0)]
             curves[place] = np.where(which >= 0, known, np.inf)
     return times, curves
 

@@ -39,19 +39,19 @@ from cunctator.study.journal.rows import (
 )
 from cunctator.study.journal.store import SCHEMA, UNCHECKED_SCHEMA, Store
 from cunctator.study.journal.tables import (
-    ANSWERS,
     EVENTS,
     EXTENSIONS,
     FILES,
     INCUMBENTS,
     LAYOUTS,
     PROGRESS,
+    REPLIES,
     SESSIONS,
     BadRow,
 )
 from cunctator.study.snapshot import Snapshot, snapshot_of
-from cunctator.target.answers import Given
 from cunctator.target.execution import Details
+from cunctator.target.replies import Given
 
 __all__ = [
     "FILE",
@@ -67,7 +67,8 @@ __all__ = [
 NEEDED = ("version", "digest", "folder")
 """Facts that every study has, apart from the number of its format."""
 
-DETAILS = tuple(field.name for field in fields(Details))
+DETAILS = {field.name: field.name for field in fields(Details)} | {"reply": "answer"}
+"""Names of what is kept of a run, and what they are called in its row."""
 
 PROGRESS_KEPT = 64
 """Of rows of `progress`, all of the last so many are kept, then every second, fourth, eighth ..."""
@@ -105,7 +106,7 @@ class Journal:
     ) -> None:
         """Remember how a run ended; it counts once `commit` has returned."""
         # Most fields are usually empty: a million rows should not be a gigabyte.
-        values = ((name, getattr(details, name)) for name in DETAILS)
+        values = ((stored, getattr(details, name)) for name, stored in DETAILS.items())
         kept = {name: value for name, value in values if value not in (None, "")}
         self._add_event(run, at, STATUS_CODE[status], seconds, encoded(json.dumps(kept)))
 
@@ -115,17 +116,17 @@ class Journal:
         numbers = (run.number, at, status, run.configuration, run.pair, run.cap, seconds)
         self.store.add(EVENTS, *numbers, details)
 
-    def add_answer(self, instance: str, given: Given) -> None:
+    def add_reply(self, instance: str, given: Given) -> None:
         """Remember what an instance was answered first; it counts once `commit` has returned."""
-        texts = (instance, given.answer, json.dumps(given.command))
-        self.store.add(ANSWERS, *map(encoded, texts))
+        texts = (instance, given.reply, json.dumps(given.command))
+        self.store.add(REPLIES, *map(encoded, texts))
 
-    def answers(self) -> dict[str, Given]:
+    def replies(self) -> dict[str, Given]:
         """What each instance was answered first."""
         with self.store.reading():
             return {
-                decoded(instance): given_of(decoded(answer), decoded(command))
-                for _, instance, answer, command in self.store.rows(ANSWERS)
+                decoded(instance): given_of(decoded(reply), decoded(command))
+                for _, instance, reply, command in self.store.rows(REPLIES)
             }
 
     def add_progress(self, at: float, snapshot: Snapshot, instead: bool = False) -> None:

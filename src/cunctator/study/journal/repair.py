@@ -27,13 +27,13 @@ from cunctator.study.journal.journal import (
 from cunctator.study.journal.rows import decoded, parsed
 from cunctator.study.journal.store import SCHEMA, Store
 from cunctator.study.journal.tables import (
-    ANSWERS,
     ENDS_CREATION,
     EVENTS,
     EXTENSIONS,
     FILES,
     INCUMBENTS,
     PROGRESS,
+    REPLIES,
     SESSIONS,
     BadRow,
     Layout,
@@ -60,7 +60,7 @@ def add_checksums(journal: Journal) -> None:
         store.run(f"alter table {layout.name} add column checksum integer not null default 0")
     store.run("alter table answers rename to earlier")
     store.run(ENDS_CREATION)
-    for layout in (ANSWERS, INCUMBENTS, SESSIONS, FILES):
+    for layout in (REPLIES, INCUMBENTS, SESSIONS, FILES):
         store.run(layout.creation)
     old = "id <= (select max(id) from progress) - ?"
     store.run(f"delete from progress where {old}", (PROGRESS_KEPT,))  # noqa: S608
@@ -70,7 +70,7 @@ def add_checksums(journal: Journal) -> None:
         _seal(store, layout)
     columns = ", ".join(f"cast({name} as blob)" for name in ("instance", "answer", "command"))
     for row in store.run(f"select {columns} from earlier order by instance").fetchall():  # noqa: S608
-        store.add(ANSWERS, *row)
+        store.add(REPLIES, *row)
     store.run("drop table earlier")
     store.commit()
 
@@ -159,7 +159,7 @@ def _salvage(journal: Journal, source: sqlite3.Connection) -> int:
         journal.store.add(EVENTS, *EVENTS.as_values(row))
         events += 1
         told += row[3] != ASKED
-    for layout in (EXTENSIONS, ANSWERS, SESSIONS, FILES):
+    for layout in (EXTENSIONS, REPLIES, SESSIONS, FILES):
         for row in _good(source, layout):
             journal.store.add(layout, *layout.as_values(row))
     for row in _good(source, INCUMBENTS):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 
-from cunctator.target.answers import Given
+from cunctator.target.replies import Given
 
 WRONG_EVENTS = """
 select id from events where
@@ -54,14 +54,14 @@ def parsed(text: object) -> object:
     return data
 
 
-def given_of(answer: object, command: object) -> Given:
+def given_of(reply: object, command: object) -> Given:
     """An answer, from its row."""
     words = parsed(command)
-    if not isinstance(answer, str) or not isinstance(words, list):
+    if not isinstance(reply, str) or not isinstance(words, list):
         raise ValueError("an answer that is none")
     if not all(isinstance(word, str) for word in words):
         raise ValueError("a command that is none")
-    return Given(answer, tuple(words))
+    return Given(reply, tuple(words))
 
 
 def problem_of(details: object) -> str:

@@ -141,12 +141,12 @@ EVENTS = Layout(
 )
 PROGRESS = Layout("progress", {"at": "d"}, ("data",), chained=False)
 EXTENSIONS = Layout("extensions", {"at": "d", "seconds": "d", "runs": "q"})
-ANSWERS = Layout("answers", {}, ("instance", "answer", "command"))
+REPLIES = Layout("answers", {}, ("instance", "answer", "command"))
 INCUMBENTS = Layout("incumbents", {"at": "d", "charged": "d", "runs": "q", "configuration": "q"})
 SESSIONS = Layout("sessions", {"at": "d"}, ("version",))
 FILES = Layout("files", {"session": "q", "size": "q", "modified": "q"}, ("role", "name", "digest"))
 
-LAYOUTS = (EVENTS, PROGRESS, EXTENSIONS, ANSWERS, INCUMBENTS, SESSIONS, FILES)
+LAYOUTS = (EVENTS, PROGRESS, EXTENSIONS, REPLIES, INCUMBENTS, SESSIONS, FILES)
 
 ENDS_CREATION = (
     "create table ends (name text primary key, rows integer not null, checksum integer not null)"

@@ -1,4 +1,7 @@
-"""A detector of wrong answers: two runs that contradict each other on the same instance.
+"""What targets reply, such as SAT and UNSAT, and whether two of them contradict each other.
+
+Users read "answer", as in their scenarios and in the journal; in code that word is left to nobody,
+since the answer of a study is another thing, its incumbent.
 
 A configuration that is fast because it is wrong would win the search. Which of the two runs is
 wrong is not ours to say, so both command lines are shown.
@@ -17,23 +20,23 @@ SAME = {"SATISFIABLE": "SAT", "UNSATISFIABLE": "UNSAT"}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer, and the command line that gave it."""
+    """A reply, and the command line that gave it."""
 
-    answer: str
+    reply: str
     command: tuple[str, ...]
 
     def __str__(self) -> str:
         command = one_line(shlex.join(self.command), 10_000)
-        return f"{one_line(self.answer)} was the answer of: {command}"
+        return f"{one_line(self.reply)} was the answer of: {command}"
 
     def contradicts(self, other: Given) -> bool:
         """Letter case does not matter, and SAT and SATISFIABLE are the same."""
-        return _meaning(self.answer) != _meaning(other.answer)
+        return _meaning(self.reply) != _meaning(other.reply)
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two runs that answered differently."""
+    """Two runs with different replies."""
 
     instance: str
     first: Given
@@ -44,7 +47,7 @@ class Contradiction:
         return f"{one_line(self.instance, 1000)}: {both} (of `answer`, the first match counts)"
 
 
-class ContradictingAnswers(CunctatorError):
+class ContradictingReplies(CunctatorError):
     """Two runs answered the same instance differently, so one of them is wrong."""
 
     def __init__(self, contradiction: Contradiction, fix: str) -> None:
@@ -52,8 +55,8 @@ class ContradictingAnswers(CunctatorError):
         super().__init__(f"{contradiction}; {fix}")
 
 
-class Answers:
-    """What each instance was answered first."""
+class Replies:
+    """The first reply for each instance."""
 
     def __init__(self, first: Mapping[str, Given]) -> None:
         self._first = dict(first)
@@ -68,6 +71,6 @@ class Answers:
         return Contradiction(instance, first, given) if first.contradicts(given) else None
 
 
-def _meaning(answer: str) -> str:
-    word = answer.strip().upper()
+def _meaning(reply: str) -> str:
+    word = reply.strip().upper()
     return SAME.get(word, word)
