@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "data": "demo",
     "formats": "base space target scenario recorded data",
     "show": "base core space target scenario recorded study siblings comparison",
-    "cli": "base space spaces target scenario recorded study siblings comparison demo formats show",
+    "cli": "base spaces target scenario recorded study siblings comparison demo formats show",
 }
 """`cunctator/__init__.py` and `__main__.py` may import anything."""
 

@@ -172,6 +172,8 @@ def print_validation(validation: Validation) -> None:
 def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
     """Show how far a study is, also while it runs."""
     with readable_errors(), room_for_data(json_file):
+        from cunctator.show.status import nothing_yet
+        from cunctator.study.folder import is_driven
         from cunctator.study.journal.file import FILE
         from cunctator.study.journal.journal import open_journal
 
@@ -185,7 +187,7 @@ def status(directory: StudyFolder, json_file: JsonFile = None) -> None:
             journal.close()
         if last is None:
             save({"runs": 0, "directory": str(directory)}, json_file)
-            typer.echo(nothing_yet(directory))
+            typer.echo(nothing_yet(directory, bool(is_driven(directory))))
             return
         at, snapshot = last
         save({**snapshot.as_data(), **shared_data(directory, changes)}, json_file)
@@ -241,49 +243,16 @@ def shared_data(directory: Path, changes: list[Change]) -> dict[str, object]:
     return {"trajectory": [list(change) for change in changes], "directory": str(directory)}
 
 
-def nothing_yet(directory: Path) -> str:
-    """What to say of a study without any progress."""
-    from cunctator.study.folder import is_driven
-
-    if is_driven(directory):
-        return (
-            "Preparing: no run has ended yet. After an installation or update, kernels are compiled"
-            " first, for a minute."
-        )
-    place = shlex.quote(str(directory))
-    return f"Nothing has been done yet, and nobody works on it; go on: cunctator resume {place}"
-
-
 def print_status(directory: Path, at: float, snapshot: Snapshot) -> None:
     """What the live display would show, and the answer."""
-    from cunctator.show.study import facts, pool_table
-    from cunctator.show.text import printable
-    from cunctator.space.parameters import text_of
+    from cunctator.show.status import status_parts
     from cunctator.study.folder import is_driven
 
-    console = Console()
-
-    def show(line: str) -> None:
-        console.print(line, markup=False, highlight=False)
-
-    driven = is_driven(directory)
+    console, driven = Console(), is_driven(directory)
     if driven is None:
         driven = not snapshot.stop and time.time() - at < STALE
-    if driven:
-        show("running")
-    elif snapshot.stop:
-        show(f"stopped: {snapshot.stop}")
-    else:
-        show(f"not running, and did not end in order; go on: cunctator resume {directory}")
-    for line in facts(snapshot):
-        show(line)
-    if snapshot.incumbent is None:
-        return
-    settings = snapshot.incumbent.configuration
-    words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
-    show(f"settings: {printable(words)}")
-    if snapshot.certificate is not None and snapshot.certificate.pools:
-        console.print(pool_table(snapshot.certificate.pools))
+    for part in status_parts(directory, driven, snapshot):
+        console.print(part, markup=False, highlight=False)
 
 
 def conduct(
@@ -293,6 +262,7 @@ def conduct(
     hints: bool = True,
 ) -> dict[str, object]:
     """Run a study to its end, with everything that people see of it; returns it as data."""
+    from cunctator.show.status import what_next
     from cunctator.show.study import watched
 
     console = Console(stderr=True)
@@ -303,42 +273,10 @@ def conduct(
         save(data, json_file)
         print_end(study, view)
     if hints:
-        print_hints(directory, study.scenario, view)
+        for line in what_next(directory, view, study.scenario.test_instances is not None):
+            typer.echo(line)
     finish(view)
     return data
-
-
-def print_hints(directory: Path, scenario: Scenario, view: View) -> None:
-    """What to do next."""
-    place = shlex.quote(str(directory))
-    lines = [f"Everything is in {directory}. {next_step(place, view)}"]
-    if view.has_incumbent and scenario.test_instances is not None:
-        lines.append(f"Compare with the default on test instances: cunctator validate {place}")
-    for line in lines:
-        typer.echo(line)
-
-
-def next_step(place: str, view: View) -> str:
-    """How to go on with a study that has stopped, if that is possible."""
-    if view.stop is StopReason.PROVED_OPTIMAL:
-        return "There is nothing to go on with: no other configuration can be better."
-    if view.stop is StopReason.BEST_OF_POOL:
-        return "None of the others looked at can be better; to look at more, begin a new study."
-    if view.stop is StopReason.BY_THE_PAPER:
-        return "There is nothing to go on with, by the bounds of the paper."
-    if view.stop is StopReason.CERTIFIED:
-        return f"To certify more, change stop_at in its copy of the scenario: {place}/scenario.toml"
-    spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
-    if view.stop in spoilt:
-        return "Mend that, then begin a new study."
-    go_on = f"Go on: cunctator resume {place}"
-    if view.stop is StopReason.ABORTED:
-        return f"Mend that, then go on: cunctator resume {place}"
-    if view.stop is StopReason.BUDGET:
-        # Whichever is spent must be extended; more time is of no use without runs.
-        are_spent = view.spent.runs >= view.budget.runs
-        return f"{go_on} --more {f'{view.spent.runs}runs' if are_spent else '1h'}"
-    return go_on
 
 
 def print_end(study: Study, view: View) -> None:

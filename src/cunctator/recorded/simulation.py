@@ -149,7 +149,7 @@ class Simulation:
                 self.stop = StopReason.BUDGET
             elif code == NO_ROOM:
                 self._enlarge(index)
-            elif self._is_certified():
+            if self.stop is None and self._is_certified():
                 self.stop = StopReason.CERTIFIED
         if self.stop is not None and self.steps > 0:
             self._enlarge_ledger()

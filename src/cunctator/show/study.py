@@ -25,7 +25,7 @@ from cunctator.core.statement import (
 from cunctator.show.text import printable
 from cunctator.space.parameters import Value, text_of
 from cunctator.study.journal.journal import Crash
-from cunctator.study.snapshot import Incumbent, Pool, Snapshot
+from cunctator.study.snapshot import Incumbent, PoolStatement, Snapshot
 from cunctator.study.view import View
 
 WORTH_A_SHARE = 5.0
@@ -150,7 +150,7 @@ def story(view: View, argv: list[str]) -> RenderableType:
     return Group(*(Text(line) for line in lines))
 
 
-def pool_table(pools: Sequence[Pool]) -> RenderableType:
+def pool_table(pools: Sequence[PoolStatement]) -> RenderableType:
     """The pools of a search without end."""
     grid = Grid(title="Pools: how far the search has looked")
     for heading in ("configurations", "gamma", "of time", "certified"):

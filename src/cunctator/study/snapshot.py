@@ -73,7 +73,7 @@ class Certified(Record):
     cap: Number | None = None
 
 
-class Pool(Record):
+class PoolStatement(Record):
     """How far the search has looked, in a space without end."""
 
     size: Count
@@ -89,14 +89,14 @@ class SpeedUp(Record):
     upper: Number | None = None
 
 
-class Statement(Record):
+class CertificateStatement(Record):
     """The certificate, as `core/statement.py` writes it down."""
 
     confidence: Number | None = None
     points: tuple[Certified, ...] = Field(default=(), strict=False)
     headline: Text
     gamma: Number | None = None
-    pools: tuple[Pool, ...] = Field(strict=False)
+    pools: tuple[PoolStatement, ...] = Field(strict=False)
     optimal: bool = False
     versus_default: SpeedUp = SpeedUp()
     floor: Number | None = None
@@ -122,7 +122,7 @@ class Snapshot(Record):
     """None, like what follows from it: there is no answer."""
     default: DefaultRuns
     compared: Means | None
-    certificate: Statement | None
+    certificate: CertificateStatement | None
     own_seconds: Number
     """CPU time of the driver, of all sessions."""
     busy: Number

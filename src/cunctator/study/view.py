@@ -13,12 +13,12 @@ from cunctator.core.scheduler import Standing
 from cunctator.core.statement import as_data
 from cunctator.space.parameters import Value
 from cunctator.study.snapshot import (
+    CertificateStatement,
     DefaultRuns,
     Incumbent,
     Limits,
     Means,
     Snapshot,
-    Statement,
 )
 
 
@@ -122,5 +122,5 @@ class View:
             exact=self.incumbent.exact and self.default.exact,
         )
 
-    def _statement(self) -> Statement:
-        return Statement.model_validate(as_data(self.certificate, self.asked_delta))
+    def _statement(self) -> CertificateStatement:
+        return CertificateStatement.model_validate(as_data(self.certificate, self.asked_delta))
