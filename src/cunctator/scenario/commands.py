@@ -13,7 +13,7 @@ from cunctator.base.errors import InvalidKey
 from cunctator.scenario.models import TargetTable
 from cunctator.space.conditions import parents_of
 from cunctator.space.parameters import Parameter
-from cunctator.target.command import Command
+from cunctator.target.command import RUN_PLACEHOLDERS, Command
 from cunctator.target.protocols import PROTOCOLS
 from cunctator.target.template import (
     DEFAULT_FORMAT,
@@ -25,8 +25,6 @@ from cunctator.target.template import (
     parse_item,
 )
 from cunctator.target.verdict import Judge
-
-RUN_PLACEHOLDERS = ("instance", "seed", "cap", "parameters", "python")
 
 
 def make_command(
