@@ -4,24 +4,28 @@ import itertools
 import json
 import math
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
-from cunctator.base.errors import CunctatorError, InvalidScenario, MissingExtra
+from cunctator.base.errors import InvalidScenario, MissingExtra
 from cunctator.formats.configspace import read_configspace
-from cunctator.formats.imported import ImportedSpace
 from cunctator.formats.importing import CONFIGSPACE, import_file, summary, text_of_import
 from cunctator.formats.smac_scenario import read_smac_scenario
 from cunctator.scenario import load_scenario
-from cunctator.space.parameters import Value
-from cunctator.space.space import Space
 from cunctator.study.trial import check_scenario
-from tests.optional import need
+from tests.formats.configspace_files import (
+    all_of,
+    categorical,
+    clause,
+    integer,
+    ordinal,
+    real,
+    relation,
+    save,
+    space_of,
+)
 
 pytestmark = pytest.mark.extra
 
@@ -30,43 +34,6 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "ConfigSpace", None)
     with pytest.raises(MissingExtra, match="pip install ConfigSpace"):
         read_configspace(tmp_path / "space.json")
-
-
-@pytest.fixture(scope="session")
-def library() -> Any:
-    return need("ConfigSpace")
-
-
-def save(folder: Path, data: Any, name: str = "space.json") -> Path:
-    path = folder / name
-    path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
-    return path
-
-
-def space_of(imported: ImportedSpace) -> Space:
-    return Space(imported.parameters, forbidden=imported.forbidden)
-
-
-def all_of(imported: ImportedSpace) -> list[dict[str, Value]]:
-    space = space_of(imported)
-    assert space.size is not None
-    return [space.configuration(number) for number in range(space.size)]
-
-
-def categorical(name: str, *choices: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "categorical", "name": name, "choices": list(choices), **more}
-
-
-def integer(name: str, lower: int, upper: int, **more: Any) -> dict[str, Any]:
-    return {"type": "uniform_int", "name": name, "lower": lower, "upper": upper, **more}
-
-
-def real(name: str, lower: float, upper: float, **more: Any) -> dict[str, Any]:
-    return {"type": "uniform_float", "name": name, "lower": lower, "upper": upper, **more}
-
-
-def ordinal(name: str, *sequence: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "ordinal", "name": name, "sequence": list(sequence), **more}
 
 
 @pytest.mark.usefixtures("library")
@@ -251,14 +218,6 @@ SIDES = [
 ]
 
 
-def clause(kind: str, name: str, value: Any) -> dict[str, Any]:
-    return {"type": kind, "name": name, "values" if kind == "IN" else "value": value}
-
-
-def relation(kind: str, left: str, right: str) -> dict[str, Any]:
-    return {"type": kind, "left": left, "right": right}
-
-
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize(
     ("said", "meant"),
@@ -411,130 +370,3 @@ def test_a_scenario_with_such_a_space(tmp_path: Path) -> None:
     text = "algo = ./w\nparamfile = space.json\ninstance_file = train.txt\nrun_obj = runtime\n"
     found = read_smac_scenario(save(tmp_path, text, "scenario.txt"))
     assert [parameter.name for parameter in found.space.parameters] == ["a"]
-
-
-# The library's own opinion
-
-
-@st.composite
-def spaces(draw: st.DrawFn) -> dict[str, Any]:
-    """Spaces whose conditions ask only for values, so that all are of one mind about them."""
-    items: list[dict[str, Any]] = []
-    conditions = []
-    # The library takes AND for OR if both have the same parts.
-    kind = draw(st.sampled_from(["AND", "OR"]))
-    for name in [f"p{number}" for number in range(draw(st.integers(1, 5)))]:
-        made = draw(
-            st.sampled_from(
-                [
-                    categorical(name, "a", "b", "c"),
-                    categorical(name, True, False),
-                    ordinal(name, 3, 1, 2),
-                    integer(name, 0, 3, default_value=1),
-                    integer(name, 1, 1000, log=True),
-                    real(name, -1, 1),
-                ]
-            )
-        )
-        if items and draw(st.booleans()):
-            parts = draw(st.lists(comparisons(items, name), min_size=1, max_size=3))
-            several = {"type": kind, "child": name, "conditions": parts}
-            conditions.append(parts[0] if len(parts) == 1 else several)
-        items.append(made)
-    forbidden = draw(st.lists(clauses(items), max_size=2))
-    return {"hyperparameters": items, "conditions": conditions, "forbiddens": forbidden}
-
-
-def some_value(item: dict[str, Any]) -> st.SearchStrategy[Any]:
-    if "lower" in item:
-        return st.sampled_from([item["lower"], item["upper"]])
-    return st.sampled_from(item.get("choices") or item["sequence"])
-
-
-@st.composite
-def comparisons(draw: st.DrawFn, items: list[dict[str, Any]], child: str) -> dict[str, Any]:
-    parent = draw(st.sampled_from(items))
-    kinds = ["EQ", "IN"] if parent["type"] == "categorical" else ["EQ", "IN", "LT", "GT"]
-    kind = draw(st.sampled_from(kinds))
-    value = draw(some_value(parent))
-    key = {"values": [value]} if kind == "IN" else {"value": value}
-    return {"type": kind, "child": child, "parent": parent["name"], **key}
-
-
-@st.composite
-def clauses(draw: st.DrawFn, items: list[dict[str, Any]]) -> dict[str, Any]:
-    numbers = [item["name"] for item in items if "lower" in item]
-    if len(numbers) > 1 and draw(st.booleans()):
-        left, right = draw(st.permutations(numbers))[:2]
-        return relation(draw(st.sampled_from(["RELATION_LT", "RELATION_GE"])), left, right)
-    some = draw(st.lists(st.sampled_from(items), min_size=1, max_size=2, unique_by=id))
-    parts = [clause("EQUALS", item["name"], draw(some_value(item))) for item in some]
-    return parts[0] if len(parts) == 1 else {"type": "AND", "clauses": parts}
-
-
-def is_valid(library: Any, space: Any, values: dict[str, Any]) -> bool:
-    try:
-        library.Configuration(space, values=values).check_valid_configuration()
-    except Exception:
-        return False
-    return True
-
-
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
-@given(data=spaces(), is_json=st.booleans())
-def test_the_library_agrees(
-    tmp_path_factory: pytest.TempPathFactory, library: Any, data: dict[str, Any], is_json: bool
-) -> None:
-    try:
-        theirs = library.ConfigurationSpace.from_serialized_dict(json.loads(json.dumps(data)))
-    except Exception:
-        assume(False)  # the default is forbidden, or the like
-    theirs.seed(1)
-    folder = tmp_path_factory.getbasetemp()
-    path = folder / ("space.json" if is_json else "space.yaml")
-    (theirs.to_json if is_json else theirs.to_yaml)(path)
-    try:
-        imported = read_configspace(path)
-    except InvalidScenario as error:
-        # Where a text is never equal to a number, they put up with it, and so on.
-        raise AssertionError(str(error)) from error
-    ours = space_of(imported)
-    assert ours.default == dict(theirs.get_default_configuration())
-    count = 20 if ours.size is None else min(20, ours.size)
-    try:
-        mine = [ours.configuration(number) for number in range(count)]
-        drawn = [dict(one) for one in theirs.sample_configuration(20)]
-    except (CunctatorError, library.exceptions.ForbiddenValueError):
-        assume(False)  # hardly anything is allowed
-    for one in mine:
-        library.Configuration(theirs, values=one).check_valid_configuration()
-    for one in drawn:
-        if not is_valid(library, theirs, one):
-            continue  # the library draws some that it finds wrong itself
-        values = {name: getattr(value, "item", lambda v=value: v)() for name, value in one.items()}
-        given_one = Space(imported.parameters, forbidden=imported.forbidden, initial=[values])
-        assert given_one.configuration(given_one.fixed - 1) == values
-
-
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_fuzz(tmp_path_factory: pytest.TempPathFactory, library: Any, data: st.DataObject) -> None:
-    del library
-    odd = st.sampled_from([None, 3, -1.5, "x", [], {}, [[1]], True, "p0", "\ud800", 10**25])
-    space = data.draw(spaces())
-    text = json.dumps(space)
-    for _ in range(data.draw(st.integers(1, 2))):
-        some = data.draw(st.sampled_from([one for group in space.values() for one in group]))
-        some[data.draw(st.sampled_from([*some, "extra"]))] = data.draw(odd)
-        text = json.dumps(space)
-    cut = data.draw(st.integers(0, 20))
-    path = tmp_path_factory.getbasetemp() / "fuzz.json"
-    path.write_text(text[:-cut] if cut > 17 else text, encoding="utf-8")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            imported = read_configspace(path)
-        except InvalidScenario as error:
-            assert "\n" not in str(error)
-            return
-    assert space_of(imported).default

@@ -111,8 +111,7 @@ def test_lines_of_one_panel_differ_in_more_than_colour():
     lines = figure.axes[0].lines[:5]
     assert len({str(vars(line)["_unscaled_dash_pattern"]) for line in lines}) == 5
     figure = incumbents_figure(comparison_of(one_of_each(["sp", "lb", "cr", "icar", "ac-band"])))
-    shapes = [getp(handle, "marker") for handle in figure.legends[0].legend_handles]
-    assert len(set(shapes)) == 5
+    assert len({getp(handle, "marker") for handle in figure.legends[0].legend_handles}) == 5
 
 
 def test_colours_are_apart():
