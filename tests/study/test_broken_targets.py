@@ -12,7 +12,7 @@ from cunctator.base.records import Status, StopReason
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.show.study import NO_ANSWER, facts
-from cunctator.study.folder import answer_of, begin_study
+from cunctator.study.folder import begin_study, incumbent_of
 from cunctator.target.execution import Execution
 from tests.recorded_workers import RecordedWorkers, report_of, runtime_of
 from tests.study.conducting import conduct, events_of, go_on, write_scenario
@@ -39,14 +39,14 @@ def test_a_default_that_crashes_ends_the_study(tmp_path):
 def test_answer_and_default_are_compared_over_the_same_pairs(tmp_path):
     scenario = write_scenario(tmp_path, "runs = 150")
     view = conduct(scenario, tmp_path / "study", RecordedWorkers())
-    answer, both = view.answer.configuration, view.compared
+    answer, both = view.incumbent.configuration, view.compared
     events = events_of(tmp_path / "study")
     pairs = [
         set(events.pair[(events.configuration == index) & (events.status != ASKED)].tolist())
         for index in (0, answer)
     ]
     common = sorted(pairs[0] & pairs[1])
-    assert answer != 0 and 0 < both.pairs == len(common) < view.answer.started
+    assert answer != 0 and 0 < both.pairs == len(common) < view.incumbent.started
     for index, mean in ((answer, both.one), (0, both.other)):
         settings = scenario.space.configuration(index)
         named = [scenario.instances.pair(pair) for pair in common]
@@ -83,11 +83,11 @@ def test_a_target_that_fails_after_its_time_is_noticed(tmp_path):
     assert view.stop is StopReason.DEFAULT_CRASHES and view.spent.runs < 300
     assert "first 3 pairs: exit code 10" in view.problem
     assert "success = [0, 10, 20]" in view.problem
-    assert not view.has_answer and view.spent.solved == 0
+    assert not view.has_incumbent and view.spent.solved == 0
     with pytest.raises(StudyProblem, match="first 3 pairs"):
         go_on(tmp_path / "study", RecordedWorkers())
     with pytest.raises(StudyProblem, match="no run was solved"):
-        answer_of(tmp_path / "study")
+        incumbent_of(tmp_path / "study")
 
 
 def test_what_the_default_does_is_found_out_again_after_a_kill(tmp_path):
@@ -96,7 +96,7 @@ def test_what_the_default_does_is_found_out_again_after_a_kill(tmp_path):
     with begin_study(scenario, tmp_path / "study", lambda *_: workers) as study:
         study._check_default = lambda: None  # as if it was killed before it could look
         view = study.run()
-    assert view.stop is StopReason.BUDGET and not view.has_answer
+    assert view.stop is StopReason.BUDGET and not view.has_incumbent
     view = go_on(tmp_path / "study", workers, more=30.0)
     assert view.stop is StopReason.DEFAULT_CRASHES
 
@@ -114,7 +114,7 @@ def test_a_slow_default_is_no_broken_one(tmp_path):
 
     scenario = write_scenario(tmp_path, "runs = 3000")
     view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=report))
-    assert view.stop is StopReason.BUDGET and view.has_answer and view.crashed > 10
+    assert view.stop is StopReason.BUDGET and view.has_incumbent and view.crashed > 10
 
 
 def test_if_nearly_all_crashes_the_study_ends_even_if_the_default_hangs(tmp_path):
@@ -131,7 +131,7 @@ def test_if_nearly_all_crashes_the_study_ends_even_if_the_default_hangs(tmp_path
     scenario = load_scenario(scenario.path)
     view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=report))
     assert view.stop is StopReason.NOTHING_SOLVED and view.spent.runs < 100
-    assert not view.has_answer
+    assert not view.has_incumbent
 
 
 def test_without_a_solved_run_there_is_no_answer(tmp_path):
@@ -140,7 +140,7 @@ def test_without_a_solved_run_there_is_no_answer(tmp_path):
 
     scenario = write_scenario(tmp_path, "runs = 60")
     view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=hanging))
-    assert view.stop is StopReason.BUDGET and not view.has_answer
+    assert view.stop is StopReason.BUDGET and not view.has_incumbent
     data = view.snapshot().as_data()
     assert data["incumbent"] is None and data["certificate"] is None and data["solved"] == 0
     text = " ".join(facts(view.snapshot()))
@@ -164,7 +164,7 @@ def answering(answer):
 
     def report(execution):
         good = report_of(execution)
-        details = dataclasses.replace(good.details, answer=answer(execution.configuration["speed"]))
+        details = dataclasses.replace(good.details, reply=answer(execution.configuration["speed"]))
         return dataclasses.replace(good, details=details)
 
     return RecordedWorkers(report=report)
