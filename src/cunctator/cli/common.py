@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from cunctator.base.errors import CunctatorError, InvalidSetting
 from cunctator.base.standard_streams import say
@@ -126,3 +128,10 @@ def readable_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo(f"cunctator: {NOTHING_YET}", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
+    """Print what `show` has made; lines that are not to be wrapped go on beyond the edge."""
+    for part in parts:
+        is_whole = isinstance(part, Text) and part.no_wrap is True
+        console.print(part, soft_wrap=is_whole, markup=False, highlight=False)

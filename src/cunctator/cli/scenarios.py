@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from cunctator.base.errors import InvalidSetting
 from cunctator.base.units import parse_duration, parse_extension
-from cunctator.cli.common import FAILED, app, readable_errors
+from cunctator.cli.common import FAILED, app, print_parts, readable_errors
 
 ScenarioFile = Annotated[Path, typer.Argument(help="The scenario, e.g. scenario.toml.")]
 
@@ -51,10 +50,7 @@ def check(scenario: ScenarioFile) -> None:
         loaded = load_scenario(scenario)
         console = Console()
         trials = check_scenario(loaded)
-        for part in check_parts(loaded, trials):
-            # What is not to be wrapped goes on beyond the edge: the terminal breaks it.
-            is_whole = isinstance(part, Text) and part.no_wrap is True
-            console.print(part, soft_wrap=is_whole)
+        print_parts(console, check_parts(loaded, trials))
         if not all(trial.is_good for trial in trials):
             raise typer.Exit(FAILED)
 

@@ -23,6 +23,7 @@ from cunctator.cli.common import (
     JsonFile,
     app,
     check_writable,
+    print_parts,
     quick_interrupt,
     readable_errors,
     room_for_data,
@@ -251,8 +252,7 @@ def print_status(directory: Path, at: float, snapshot: Snapshot) -> None:
     console, driven = Console(), is_driven(directory)
     if driven is None:
         driven = not snapshot.stop and time.time() - at < STALE
-    for part in status_parts(directory, driven, snapshot):
-        console.print(part, markup=False, highlight=False)
+    print_parts(console, status_parts(directory, driven, snapshot))
 
 
 def conduct(
@@ -290,13 +290,14 @@ def print_end(study: Study, view: View) -> None:
     certificate = view.snapshot().certificate
     if certificate is not None and certificate.pools:
         console.print(pool_table(certificate.pools))
-    console.print(story(view, incumbent_argv(study.scenario, view.incumbent.configuration)))
+    argv = incumbent_argv(study.scenario, view.incumbent.configuration)
+    print_parts(console, story(view, argv))
     for warning in study.warnings:
         console.print(f"Warning: {warning}", markup=False, highlight=False)
     if study.more_warnings:
         typer.echo(f"{counted(study.more_warnings, 'more warning')} in study.log.")
     if view.crashed:
-        console.print(crash_list(study.crashes(CRASHES_SHOWN), view.crashed))
+        print_parts(console, crash_list(study.crashes(CRASHES_SHOWN), view.crashed))
 
 
 def incumbent_argv(scenario: Scenario, index: int) -> list[str]:

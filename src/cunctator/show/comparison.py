@@ -14,6 +14,10 @@ from cunctator.comparison.running import Comparison
 from cunctator.comparison.summary import SHARES, Line, problems, summary_lines, true_means
 
 OURS = "spc"
+
+FEW_SEEDS = 3
+"""With fewer, the order of methods is mostly chance."""
+
 HEADINGS = (
     "method",
     "settings",
@@ -109,6 +113,9 @@ def sentences(comparison: Comparison) -> list[str]:
         useful = {record["method"] for record in comparison.records if "error" not in record}
         others = [line for line in lines if line is not ours and line.method in useful]
         said.extend(_against(line, ours) for line in others)
+    seeds = len({record["seed"] for record in comparison.records})
+    if seeds < FEW_SEEDS:
+        said.append(f"This is {counted(seeds, 'seed')}: chance has much to do with it; give more.")
     return said + problems(comparison)
 
 

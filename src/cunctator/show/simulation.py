@@ -51,7 +51,7 @@ def summary(result: Result) -> RenderableType:
     """The final table of the best five, and the story around it."""
     names = result.table.configurations
     grid = Grid(title=f"The answer, and the most started others of {len(names):,}")
-    grid.add_column("configuration", overflow="fold", min_width=12)
+    grid.add_column("name", overflow="fold", min_width=12)
     for heading in ("started", "known to", "of time", "pairs", "its mean", "answer's"):
         grid.add_column(heading, justify="right", no_wrap=True)
     for rank, standing in enumerate(result.ranking()[:BEST_SHOWN]):
@@ -121,8 +121,8 @@ def history(result: Result) -> RenderableType:
 
 
 def _known_to(cap: float, cutoff: float | None) -> str:
-    return "the cutoff" if cap == cutoff else _seconds(cap)
+    return "cutoff" if cap == cutoff else _seconds(cap)
 
 
 def _seconds(value: float) -> str:
-    return "never" if math.isinf(value) else f"{value:.4g} s"
+    return "never" if math.isinf(value) else format_duration(value)

@@ -1,4 +1,8 @@
-"""What `status` shows of a study, and what to do next when one has stopped."""
+"""What `status` shows of a study, and what to do next when one has stopped.
+
+The lines that `status` shares with the display of a running study are in `study.py` (`facts`), and
+the numbers in them in `study/snapshot.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from rich.console import RenderableType
 
 from cunctator.base.records import StopReason
 from cunctator.show.study import facts, pool_table
-from cunctator.show.text import printable
+from cunctator.show.text import whole
 from cunctator.space.parameters import text_of
 from cunctator.study.snapshot import Snapshot
 from cunctator.study.view import View
@@ -29,18 +33,19 @@ def nothing_yet(directory: Path, is_driven: bool) -> str:
 
 def status_parts(directory: Path, is_driven: bool, snapshot: Snapshot) -> Iterator[RenderableType]:
     """Whether it runs, what the live display would show, the answer's settings, the pools."""
+    place = shlex.quote(str(directory))
     if is_driven:
         yield "running"
     elif snapshot.stop:
         yield f"stopped: {snapshot.stop}"
     else:
-        yield f"not running, and did not end in order; go on: cunctator resume {directory}"
+        yield whole(f"not running, and did not end in order; go on: cunctator resume {place}")
     yield from facts(snapshot)
     if snapshot.incumbent is None:
         return
     settings = snapshot.incumbent.configuration
     words = " ".join(f"{name}={text_of(value)}" for name, value in settings.items())
-    yield f"settings: {printable(words)}"
+    yield whole(f"settings: {words}")
     if snapshot.certificate is not None and snapshot.certificate.pools:
         yield pool_table(snapshot.certificate.pools)
 

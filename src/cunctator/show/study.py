@@ -22,7 +22,7 @@ from cunctator.core.statement import (
     rounded_up,
     versus_default,
 )
-from cunctator.show.text import printable
+from cunctator.show.text import printable, whole
 from cunctator.space.parameters import Value, text_of
 from cunctator.study.journal.journal import Crash
 from cunctator.study.snapshot import Incumbent, PoolStatement, Snapshot
@@ -125,7 +125,7 @@ def _value(settings: Mapping[str, Value], name: str) -> str:
     return printable(text_of(settings[name])) if name in settings else "-"
 
 
-def story(view: View, argv: list[str]) -> RenderableType:
+def story(view: View, argv: list[str]) -> list[Text]:
     """How it ended, in sentences, with the answer as a command line."""
     snapshot = view.snapshot()
     why = f": {printable(view.problem)}" if view.problem else ""
@@ -145,9 +145,8 @@ def story(view: View, argv: list[str]) -> RenderableType:
         f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
         f" {format_duration(spent.wall)}; {_own(snapshot)}."
     )
-    if argv and view.has_incumbent:
-        lines.append(f"Command: {printable(shlex.join(argv))}")
-    return Group(*(Text(line) for line in lines))
+    command = [whole(f"Command: {shlex.join(argv)}")] if argv and view.has_incumbent else []
+    return [*(Text(line) for line in lines), *command]
 
 
 def pool_table(pools: Sequence[PoolStatement]) -> RenderableType:
@@ -170,15 +169,13 @@ def pool_table(pools: Sequence[PoolStatement]) -> RenderableType:
     return grid
 
 
-def crash_list(crashes: list[tuple[Crash, list[str]]], total: int) -> RenderableType:
+def crash_list(crashes: list[tuple[Crash, list[str]]], total: int) -> list[Text]:
     """Runs that crashed, each with the command that does it again."""
     more = ", some of them:" if total > len(crashes) else ":"
-    lines = [counted(total, "run") + " crashed" + more]
+    lines = [Text(counted(total, "run") + " crashed" + more)]
     for crash, argv in crashes:
-        lines.append(
-            f"  configuration {crash.configuration}, pair {crash.pair}:"
-            f" {printable(crash.problem) or 'no message'}"
-        )
+        place = f"  configuration {crash.configuration}, pair {crash.pair}"
+        lines.append(Text(f"{place}: {printable(crash.problem) or 'no message'}"))
         if argv:
-            lines.append(f"    {printable(shlex.join(argv))}")
-    return Group(*(Text(line) for line in lines))
+            lines.append(whole(f"    {shlex.join(argv)}"))
+    return lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.text import Text
+
 
 def printable(name: str) -> str:
     """A name as it is, unless it holds what a terminal would obey rather than show."""
@@ -12,3 +14,8 @@ def shorten(name: str, width: int) -> str:
     """A name that fits on a progress line."""
     name = printable(name)
     return name if len(name) <= width else name[: width - 1] + "…"
+
+
+def whole(line: str) -> Text:
+    """A line with a path or a command in it, not to be wrapped: broken, it cannot be copied."""
+    return Text(printable(line), no_wrap=True, overflow="ignore")

@@ -12,7 +12,7 @@ from rich.text import Text
 from cunctator.base.records import Status
 from cunctator.base.units import counted, format_duration
 from cunctator.scenario import Scenario
-from cunctator.show.text import printable
+from cunctator.show.text import printable, whole
 from cunctator.study.trial import Trial
 
 OUTPUT_SHOWN = 2000
@@ -47,16 +47,12 @@ def check_parts(scenario: Scenario, trials: list[Trial]) -> list[RenderableType]
         )
     parts: list[RenderableType] = [grid]
     for place, instance in enumerate(instances, 1):
-        parts.append(_whole(f"Instance {place}: {_short(instance, scenario)}"))
+        parts.append(whole(f"Instance {place}: {_short(instance, scenario)}"))
     parts.extend(Text(line) for line in _space_lines(scenario))
     parts.extend(_verdict(trials))
     if all(trial.is_good for trial in trials):
         parts.extend(Text(line) for line in _reach(scenario, trials))
     return parts
-
-
-def _whole(line: str) -> Text:
-    return Text(printable(line), no_wrap=True, overflow="ignore")
 
 
 def _name(scenario: Scenario, configuration: int) -> str:
@@ -92,11 +88,11 @@ def _verdict(trials: list[Trial]) -> list[Text]:
         fault = "The scenario's or the machine's" if trial.report.abort else "The target's"
         lines = [Text(f"{fault} fault, it seems: {printable(trial.report.details.problem)}")]
         if trial.argv:
-            lines.append(_whole(f"Try it by hand: {shlex.join(trial.argv)}"))
+            lines.append(whole(f"Try it by hand: {shlex.join(trial.argv)}"))
         output = trial.report.output[-OUTPUT_SHOWN:]
-        lines.extend(_whole(f"  {line}") for line in output.splitlines())
+        lines.extend(whole(f"  {line}") for line in output.splitlines())
         return lines
-    command = [_whole(f"The first was: {shlex.join(trials[0].argv)}")] if trials[0].argv else []
+    command = [whole(f"The first was: {shlex.join(trials[0].argv)}")] if trials[0].argv else []
     return [*command, *(Text(line) for line in _what_was_odd(trials))]
 
 
@@ -139,17 +135,15 @@ def _about_false_times(false: list[Trial], runs: int) -> list[str]:
 
 def _reach(scenario: Scenario, trials: list[Trial]) -> list[str]:
     """How far the budget goes, from the little that is known."""
-    defaults = [trial.report.seconds for trial in trials if trial.configuration == 0]
-    mean = sum(defaults) / len(defaults)
+    defaults = [trial.report for trial in trials if trial.configuration == 0]
+    mean = sum(report.seconds for report in defaults) / len(defaults)
+    # On a busy machine a run takes longer on the clock than it uses.
+    clock = sum(max(report.seconds, report.details.wall) for report in defaults) / len(defaults)
     table, slots = scenario.budget, scenario.search.workers
-    seconds = [table.charged] if table.charged is not None else []
-    if table.wall is not None:
-        seconds.append(table.wall * slots)
-    if not seconds or mean <= 0:
+    if (table.charged is None and table.wall is None) or mean <= 0:
         return []
-    runs = min(seconds) / mean
-    if table.runs is not None:
-        runs = min(runs, table.runs)
+    limits = (table.charged, mean), (table.wall, clock / slots), (table.runs, 1.0)
+    runs = min(most / each for most, each in limits if most is not None)
     reach = (
         f"The default takes {format_duration(mean)} on average here: the budget is worth some"
         f" {runs:,.0f} such runs"
