@@ -12,6 +12,7 @@ from cunctator.base.records import Status, StopReason
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.show.study import NO_ANSWER, facts
+from cunctator.study.default_check import FALLEN, Streak
 from cunctator.study.folder import begin_study, incumbent_of
 from cunctator.target.execution import Execution
 from tests.recorded_workers import RecordedWorkers, report_of, runtime_of
@@ -198,3 +199,33 @@ def test_an_instance_that_has_vanished_is_no_crash_of_the_default(tmp_path):
     scenario = write_scenario(tmp_path, "runs = 3000")
     view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=report))
     assert view.stop is StopReason.ABORTED and view.spent.runs == 1
+
+
+def test_a_target_that_breaks_in_the_middle_ends_the_study_and_is_gone_on_with(tmp_path):
+    """A licence that runs out: nobody is to record for a night that everything crashes."""
+    scenario = write_scenario(tmp_path, "runs = 3000")
+
+    def expired(execution):
+        good = report_of(execution)
+        if execution.number <= 200:
+            return good
+        details = dataclasses.replace(good.details, problem="licence expired")
+        return dataclasses.replace(good, status=Status.CRASHED, seconds=1e-4, details=details)
+
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=expired))
+    assert view.stop is StopReason.ABORTED and 250 <= view.spent.runs < 400
+    assert "runs crashed, also of what had worked before" in view.problem
+    assert "licence expired" in view.problem
+    again = go_on(tmp_path / "study", RecordedWorkers())
+    assert again.spent.runs > 300
+
+
+def test_configurations_that_never_worked_may_crash_in_a_row():
+    streak = Streak()
+    for number in range(200):
+        streak.take(number % 40, True, has_worked=number % 40 < FALLEN - 1)
+    assert streak.length == 200 and not streak.is_alarming
+    streak.take(FALLEN, True, has_worked=True)
+    assert streak.is_alarming
+    streak.take(0, False, has_worked=True)
+    assert streak.length == 0 and not streak.is_alarming

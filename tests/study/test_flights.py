@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from concurrent.futures import Future
+from typing import Any
 
 import numpy as np
 import pytest
@@ -232,6 +234,28 @@ def test_what_is_no_report_is_a_failure():
     flights.submit(execution(7))
     with pytest.raises(WorkersFailed, match=r"run 7 .* TypeError: None is no report;"):
         flights.take(0.0)
+
+
+WRONG: list[dict[str, Any]] = [
+    {"seconds": float("nan")},
+    {"seconds": -1.0},
+    {"seconds": float("inf")},
+    {"seconds": "1"},
+    {"status": "solved"},
+    {"details": None},
+    {"details": dataclasses.replace(REPORT.details, problem=b"x")},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_report_that_cannot_be_is_a_failure(wrong):
+    workers = ByHand()
+    flights = Flights(workers)
+    flights.submit(execution(7))
+    workers.futures[7][-1].set_result(dataclasses.replace(REPORT, **wrong))
+    assert flights.take(0.0) is None and len(workers.futures[7]) == 2
+    workers.futures[7][-1].set_result(REPORT)
+    assert flights.take(0.0) == (execution(7), REPORT)
 
 
 def test_a_study_ends_even_if_its_workers_do_not_answer(conduct, tmp_path, monkeypatch):

@@ -256,3 +256,22 @@ def test_a_million_rows_resume_soon(tmp_path):
     assert journal.last_progress()[1].runs == 500_000
     journal.close()
     assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"other = 1"])
+def test_another_scenario_in_the_folder_is_refused(tmp_path, content):
+    scenario = write_scenario(tmp_path, "runs = 10")
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "scenario.toml").write_bytes(content)
+    with pytest.raises(StudyProblem, match=r"another scenario\.toml"):
+        conduct(scenario, tmp_path / "study", RecordedWorkers())
+
+
+def test_a_study_killed_before_its_journal_was_made_can_be_begun_again(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_bytes((SCENARIO + "runs = 10").replace("\n", "\r\n").encode())
+    scenario = load_scenario(path)
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "scenario.toml").write_bytes(scenario.text.encode())
+    assert conduct(scenario, tmp_path / "study", RecordedWorkers()).spent.runs == 10
+    assert go_on(tmp_path / "study", RecordedWorkers()).spent.runs == 10

@@ -345,3 +345,13 @@ def test_measures_of_another_shape(tmp_path):
     np.savez(path, runtimes=np.ones((2, 3)), measure_steps=np.ones((3, 2)))
     with pytest.raises(InvalidTable, match="'steps' is not a table of numbers like the runtimes"):
         load_table(path)
+
+
+def test_a_table_that_nobody_could_measure_is_refused(tmp_path):
+    (tmp_path / "solver.py").touch()
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO.replace('"integer"', '"real"'))
+    scenario = load_scenario(path)
+    with pytest.raises(InvalidSetting, match="ask for fewer"):
+        measuring.measure(scenario, 10**23, 100, tmp_path / "x.db", lambda *_: None)
+    assert not (tmp_path / "x.db").exists()

@@ -151,3 +151,9 @@ def test_names_that_are_not_utf_8_are_shown(folder):
     text = "there is no file in\udcffstance"
     put_progress(folder, json.dumps({**PROGRESS, "problem": text}))
     assert read_all(folder)[3][1].problem == text
+
+
+def test_a_number_that_no_search_reaches_is_damage():
+    far = {**PROGRESS["incumbent"], "index": 2**62}
+    with pytest.raises(ValueError, match="is not what it should be"):
+        snapshot_of({**PROGRESS, "incumbent": far})

@@ -45,6 +45,7 @@ def test_answers(supervisor, answer, code):
     assert measurement.ending is Ending.EXITED and measurement.exit_code == code
     is_odd = b"expected None, True or False" in measurement.stderr
     assert is_odd == (answer not in (None, True, False))
+    assert (b"returned" in measurement.stderr) == (code != 0), "a crash says why"
 
 
 @pytest.mark.parametrize(("name", "code"), [("closes", 0), ("closes_and_fails", 1)])

@@ -45,13 +45,13 @@ def check(scenario: ScenarioFile) -> None:
     with readable_errors():
         from cunctator.scenario import load_scenario
         from cunctator.show.trial import check_parts
-        from cunctator.study.trial import check_scenario
+        from cunctator.study.trial import check_scenario, contradiction_in
 
         loaded = load_scenario(scenario)
         console = Console()
         trials = check_scenario(loaded)
         print_parts(console, check_parts(loaded, trials))
-        if not all(trial.is_good for trial in trials):
+        if not all(trial.is_good for trial in trials) or contradiction_in(trials) is not None:
             raise typer.Exit(FAILED)
 
 

@@ -149,7 +149,8 @@ def validated(
     from cunctator.study.validate import validate as run_validation
 
     index = incumbent_of(directory)
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("validating", total=None)
 
         def update(done: int, total: int) -> None:
@@ -160,13 +161,15 @@ def validated(
 
 
 def print_validation(validation: Validation) -> None:
-    """The table and the sentence; exits with 130 if it was interrupted."""
+    """The table and the sentence; exits with 130 if it was interrupted, 1 if one only crashed."""
     from cunctator.show.validation import validation_table
 
     Console().print(validation_table(validation))
     if validation.interrupted:
         typer.echo("Interrupted: this is about the runs that were complete.")
         raise typer.Exit(INTERRUPTED)
+    if validation.default.size in validation.crashed:
+        raise typer.Exit(FAILED)
 
 
 @app.command()

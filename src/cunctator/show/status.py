@@ -37,7 +37,8 @@ def status_parts(directory: Path, is_driven: bool, snapshot: Snapshot) -> Iterat
     if is_driven:
         yield "running"
     elif snapshot.stop:
-        yield f"stopped: {snapshot.stop}"
+        why = f": {snapshot.problem}" if snapshot.problem else ""
+        yield whole(f"stopped: {snapshot.stop}{why}")
     else:
         yield whole(f"not running, and did not end in order; go on: cunctator resume {place}")
     yield from facts(snapshot)

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table as Grid
 from rich.text import Text
 
+from cunctator.base.records import StopReason
 from cunctator.base.units import counted, format_duration
 from cunctator.core.statement import (
     MOST_CUT_OFF,
@@ -35,6 +36,7 @@ PLAIN_EVERY = 10.0
 """Seconds between lines if nobody watches."""
 
 NO_ANSWER = "No run has been solved, so there is no answer."
+NOT_TRUSTED = "There is no answer: what was found cannot be relied on."
 
 
 @contextmanager
@@ -69,7 +71,7 @@ def facts(snapshot: Snapshot) -> Iterator[str]:
     busy = f"slots {snapshot.busy:.0%} busy, " if snapshot.busy else ""
     yield f"{busy}{_own(snapshot)}"
     if snapshot.incumbent is None:
-        yield NO_ANSWER
+        yield NOT_TRUSTED if snapshot.solved else NO_ANSWER
         return
     yield f"answer: {_means(snapshot, snapshot.incumbent)}"
     if snapshot.certificate is not None:
@@ -129,7 +131,8 @@ def story(view: View, argv: list[str]) -> list[Text]:
     """How it ended, in sentences, with the answer as a command line."""
     snapshot = view.snapshot()
     why = f": {printable(view.problem)}" if view.problem else ""
-    lines = [f"Stopped: {view.stop.value if view.stop else 'not yet'}{why}."]
+    stopped = f"Stopped: {view.stop.value if view.stop else 'not yet'}{why}."
+    lines: list[str] = []
     if snapshot.incumbent is not None:
         lines.append(f"Answer: {_means(snapshot, snapshot.incumbent)}.")
         lines.append(headline(view.certificate, view.asked_delta))
@@ -137,16 +140,19 @@ def story(view: View, argv: list[str]) -> list[Text]:
             lines.append(versus_default(view.certificate))
         if note := counting_note(view.certificate):
             lines.append(note)
-    elif not view.spent.solved:
-        more = "" if view.crashed else " Give it more time, or a longer cutoff."
-        lines.append(NO_ANSWER + more)
+    elif view.spent.solved:
+        lines.append(NOT_TRUSTED)
+    else:
+        is_slow = not view.crashed and view.stop is not StopReason.ABORTED
+        lines.append(NO_ANSWER + (" Give it more time, or a longer cutoff." if is_slow else ""))
     spent = view.spent
     lines.append(
         f"{counted(spent.runs, 'run')} charged {format_duration(spent.charged)} in"
         f" {format_duration(spent.wall)}; {_own(snapshot)}."
     )
     command = [whole(f"Command: {shlex.join(argv)}")] if argv and view.has_incumbent else []
-    return [*(Text(line) for line in lines), *command]
+    # What there is to say of the stop may hold commands.
+    return [whole(stopped), *(Text(line) for line in lines), *command]
 
 
 def pool_table(pools: Sequence[PoolStatement]) -> RenderableType:

@@ -13,7 +13,8 @@ from cunctator.base.records import Status
 from cunctator.base.units import counted, format_duration
 from cunctator.scenario import Scenario
 from cunctator.show.text import printable, whole
-from cunctator.study.trial import Trial
+from cunctator.study.default_check import advice
+from cunctator.study.trial import Trial, contradiction_in
 
 OUTPUT_SHOWN = 2000
 """Characters of what a run printed that failed."""
@@ -49,7 +50,7 @@ def check_parts(scenario: Scenario, trials: list[Trial]) -> list[RenderableType]
     for place, instance in enumerate(instances, 1):
         parts.append(whole(f"Instance {place}: {_short(instance, scenario)}"))
     parts.extend(Text(line) for line in _space_lines(scenario))
-    parts.extend(_verdict(trials))
+    parts.extend(_verdict(scenario, trials))
     if all(trial.is_good for trial in trials):
         parts.extend(Text(line) for line in _reach(scenario, trials))
     return parts
@@ -81,17 +82,22 @@ def _space_lines(scenario: Scenario) -> list[str]:
     return lines
 
 
-def _verdict(trials: list[Trial]) -> list[Text]:
+def _verdict(scenario: Scenario, trials: list[Trial]) -> list[Text]:
     for trial in trials:
         if trial.is_good:
             continue
         fault = "The scenario's or the machine's" if trial.report.abort else "The target's"
-        lines = [Text(f"{fault} fault, it seems: {printable(trial.report.details.problem)}")]
+        problem = [trial.report.details.problem, advice(scenario, trial.report.details)]
+        why = printable("; ".join(filter(None, problem)))
+        lines = [Text(f"{fault} fault, it seems: {why}")]
         if trial.argv:
             lines.append(whole(f"Try it by hand: {shlex.join(trial.argv)}"))
         output = trial.report.output[-OUTPUT_SHOWN:]
         lines.extend(whole(f"  {line}") for line in output.splitlines())
         return lines
+    contradiction = contradiction_in(trials)
+    if contradiction is not None:
+        return [whole(f"Two runs contradict each other, so one is wrong: {contradiction}.")]
     command = [whole(f"The first was: {shlex.join(trials[0].argv)}")] if trials[0].argv else []
     return [*command, *(Text(line) for line in _what_was_odd(trials))]
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cunctator.base.units import counted, format_duration
 from cunctator.core.statement import rounded
+from cunctator.show.text import printable
 from cunctator.study.validate import AT_LEAST, AT_MOST, NO_BOUND, Validation
 
 
@@ -39,7 +40,10 @@ def validation_table(validation: Validation) -> RenderableType:
 
 def _sentence(validation: Validation) -> str:
     if any(validation.crashed):
-        return "Runs crashed, so there is no speed-up to speak of."
+        why = f"; one of them: {printable(validation.problem)}" if validation.problem else "."
+        return f"Runs crashed, so there is no speed-up to speak of{why}"
+    if validation.configuration == 0:
+        return "The answer is the default: there is nothing to compare."
     ratio, bound = f"{validation.speed_up:.3g}", validation.bound
     cutoff = format_duration(validation.cutoff)
     if bound == NO_BOUND:

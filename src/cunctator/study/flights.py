@@ -10,6 +10,7 @@ are given up.
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import time
 from concurrent.futures import CancelledError, Future
@@ -17,8 +18,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from cunctator.base.errors import CunctatorError, one_line
+from cunctator.base.records import Status
 from cunctator.study.workers import Workers
-from cunctator.target.execution import Execution, Report
+from cunctator.target.execution import Details, Execution, Report
 
 logger = logging.getLogger("cunctator.study.loop.flights")
 
@@ -182,12 +184,27 @@ class Flights:
 
 def _what_came_of(future: Future[Report]) -> Report | BaseException:
     """A report, or why there is none."""
-    if future.cancelled():
-        return CancelledError("it was cancelled")
-    error = future.exception()
-    if error is not None:
-        return error
-    report = future.result()
-    if not isinstance(report, Report):
-        return TypeError(f"{report!r} is no report")
+    try:
+        if future.cancelled():
+            return CancelledError("it was cancelled")
+        error = future.exception()
+        if error is not None:
+            return error
+        report = future.result()
+    except Exception as problem:  # it is no future that we know, and may do anything
+        return problem
+    if not _is_report(report):
+        return TypeError(one_line(f"{report!r} is no report"))
     return CancelledError("it was called off") if report.status is None else report
+
+
+def _is_report(found: object) -> bool:
+    """Whether this can be believed, and written down: it may come from another machine."""
+    return (
+        isinstance(found, Report)
+        and (found.status is None or isinstance(found.status, Status))
+        and isinstance(found.seconds, float | int)
+        and 0 <= found.seconds < math.inf
+        and isinstance(found.details, Details)
+        and isinstance(found.details.problem, str)
+    )

@@ -60,9 +60,8 @@ def begin_study(
         raise StudyProblem(directory, problem, "give another folder") from None
     with _locked(directory):
         if is_begun(directory):
-            raise StudyProblem(
-                directory, "there is a study in this folder", "resume it, or give another folder"
-            )
+            fix = "resume or remove it, or give another folder"
+            raise StudyProblem(directory, "there is a study in this folder", fix)
         facts = {
             "version": version("cunctator"),
             "digest": scenario.digest,
@@ -71,10 +70,11 @@ def begin_study(
         }
         copy = directory / COPY
         try:
-            if copy.exists() and copy.read_text(encoding="utf-8") != scenario.text:
+            text = scenario.text.encode()
+            if copy.exists() and copy.read_bytes() != text:
                 problem = f"there is another {COPY} in this folder"
                 raise StudyProblem(directory, problem, "give another folder")
-            copy.write_text(scenario.text, encoding="utf-8")
+            copy.write_bytes(text)
         except OSError as error:
             problem = f"nothing can be written there ({error.strerror})"
             raise StudyProblem(directory, problem, "give another folder") from None
@@ -118,7 +118,8 @@ def _check_unspoilt(directory: Path, journal: Journal) -> None:
     spoilt = (StopReason.DEFAULT_CRASHES, StopReason.NOTHING_SOLVED, StopReason.CONTRADICTION)
     if last is not None and last[1].stop in [reason.value for reason in spoilt]:
         problem = f"it ended because {last[1].stop}: {last[1].problem}"
-        raise StudyProblem(directory, problem, "mend that, then begin a new study")
+        fix = "mend that, then begin a new study in another folder"
+        raise StudyProblem(directory, problem, fix)
 
 
 def run(scenario: Scenario | str | os.PathLike[str], directory: str | os.PathLike[str]) -> View:
@@ -159,7 +160,10 @@ def incumbent_of(directory: Path) -> int:
         raise StudyProblem(directory, "nothing has been done yet", "resume the study first")
     incumbent = last[1].incumbent
     if incumbent is None:
-        raise StudyProblem(directory, "it has no answer: no run was solved", "resume the study")
+        problem = "it has no answer: " + (
+            f"it ended because {last[1].stop}" if last[1].solved else "no run was solved"
+        )
+        raise StudyProblem(directory, problem, "see `cunctator status`")
     return incumbent.index
 
 

@@ -19,7 +19,7 @@ from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.base.units import counted, format_duration
 from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
-from cunctator.study.default_check import Doubts, advice, default_check
+from cunctator.study.default_check import Doubts, Streak, advice, default_check
 from cunctator.study.flights import Flights, WorkersFailed
 from cunctator.study.journal.journal import FILE, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
@@ -74,6 +74,7 @@ class Study:
         self._spent = spent
         self._unfinished = list(unfinished)
         self._default = default_check(scenario)
+        self._streak = Streak()
         self._last_crash = Details(0.0, 0.0, "", problem="as before")
         self._asked: dict[int, Run] = {}
         """Runs of this session that have no outcome, by number."""
@@ -232,7 +233,9 @@ class Study:
             return  # no fault of the configuration: made again when the cause is mended
         details = _with_output(report)
         self._journal.add_outcome(run, time.time(), report.status, report.seconds, details)
+        has_worked = bool(self.scheduler.state.testers[run.configuration].completed)
         self.scheduler.tell(run, Outcome(report.status, report.seconds))
+        self._streak.take(run.configuration, report.status is Status.CRASHED, has_worked)
         self._spent.charged += report.seconds
         self._spent.runs += 1
         if report.status is Status.SOLVED:
@@ -256,6 +259,11 @@ class Study:
                 details.problem,
             )
             self._last_crash = details
+            if self._streak.is_alarming:
+                last = (
+                    f"the last {self._streak.length} runs crashed, also of what had worked before"
+                )
+                self._stop(StopReason.ABORTED, f"{last}: {details.problem}")
 
     def _check_reply(self, run: Run, reply: str) -> None:
         execution = self.execution(run)

@@ -41,6 +41,9 @@ TABLES = (
 
 Progress = Callable[[int, int], None]
 
+MOST_RUNS = 10**7
+"""Of a table; more would take years, and gigabytes."""
+
 
 class Recorded:
     """The results so far, in a file of their own; make it with `recorded_in`."""
@@ -160,6 +163,9 @@ def measure(
     count = scenario.instances.count
     pairs = pairs if count is None else min(pairs, count)
     configurations = min(configurations, scenario.space.size or configurations)
+    if configurations * pairs > MOST_RUNS:
+        expected = f"that is a table of more than {MOST_RUNS:,} runs; ask for fewer"
+        raise InvalidSetting("--configurations", configurations, expected)
     wanted = scenario.target.measures
     with recorded_in(beside, _digests_with_measures(scenario)) as recorded:
         known = recorded.done()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, model_validator
 
 Text = InstanceOf[str]
 """Names of files in it need not be UTF-8, which the library insists on in other texts."""
@@ -19,6 +19,10 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """Mostly seconds."""
+
+
+FARTHEST = 1000
+"""Configurations looked at for each run, at most: pools are a small multiple of the runs."""
 
 
 class Record(BaseModel):
@@ -127,6 +131,13 @@ class Snapshot(Record):
     """CPU time of the driver, of all sessions."""
     busy: Number
     """Share of the time that slots have been busy."""
+
+    @model_validator(mode="after")
+    def _has_looked_so_far(self) -> Snapshot:
+        """Configurations are drawn one after the other: a number far beyond the runs is damage."""
+        if self.incumbent is not None and self.incumbent.index > FARTHEST * (self.runs + 1):
+            raise ValueError("no search gets so far with so few runs")
+        return self
 
     def as_data(self) -> dict[str, Any]:
         """Plain data, for the journal and for JSON."""

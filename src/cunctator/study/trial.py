@@ -15,6 +15,7 @@ from cunctator.base.records import Status
 from cunctator.scenario import Scenario
 from cunctator.study.workers import LocalWorkers, slot_settings
 from cunctator.target.execution import Execution, Report
+from cunctator.target.replies import Contradiction, Given, Replies
 from cunctator.target.verdict import is_far_off
 
 TRIALS = 3
@@ -69,6 +70,18 @@ def check_scenario(scenario: Scenario) -> list[Trial]:
         finally:
             workers.close()
     return trials
+
+
+def contradiction_in(trials: list[Trial]) -> Contradiction | None:
+    """Two trials that replied differently on the same instance, if there are any."""
+    replies = Replies({})
+    for trial in trials:
+        reply = trial.report.details.reply
+        if trial.report.status is Status.SOLVED and reply:
+            found = replies.tell(trial.execution.instance, Given(reply, tuple(trial.argv)))
+            if found is not None:
+                return found
+    return None
 
 
 def _exists(scenario: Scenario, configuration: int) -> bool:

@@ -54,6 +54,8 @@ class Validation:
     confidence: float
     cutoff: float
     """Runs that were cut off count as this, which is less than they would have taken."""
+    problem: str = ""
+    """What a run said that crashed, if one did."""
     interrupted: bool = False
     """Whether it ended early. Runs under way then are left out, and long ones likelier to be so."""
 
@@ -111,6 +113,7 @@ class Validation:
             "cutoff": self.cutoff,
             "capped": list(self.capped),
             "crashed": list(self.crashed),
+            "problem": self.problem or None,
             "interrupted": self.interrupted,
         }
 
@@ -199,6 +202,7 @@ def _summed_up(
     interrupted: bool,
 ) -> Validation:
     places = _complete(reports)
+    crashed = (report for report in reports.values() if report.status is Status.CRASHED)
     sides = [reports[2 * place] for place in places], [reports[2 * place + 1] for place in places]
     default, incumbent = (np.array([_seconds(report, cap) for report in side]) for side in sides)
     return Validation(
@@ -210,6 +214,7 @@ def _summed_up(
         crashed=_count(sides, Status.CRASHED),
         confidence=confidence,
         cutoff=cap,
+        problem=next((report.details.problem for report in crashed), ""),
         interrupted=interrupted,
     )
 

@@ -95,9 +95,9 @@ def call_function(function: Function, call: FunctionCall) -> int:
         returned = function(call.configuration, call.instance, call.seed, call.cap)
         if returned is None or returned is True:
             code = SOLVED
-        elif returned is not False:
-            problem = f"{call.function} returned {returned!r}; expected None, True or False"
-            sys.stderr.write(problem + "\n")
+        else:
+            meaning = "" if returned is False else "; expected None, True or False"
+            sys.stderr.write(f"{call.function} returned {returned!r}{meaning}\n")
     except BaseException:
         import traceback  # here: what the supervisor imports makes each of its forks dearer
 

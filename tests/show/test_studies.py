@@ -1,0 +1,90 @@
+"""What people see of trials, validations and studies that went wrong."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from cunctator.base.records import Status
+from cunctator.cli.common import app
+from cunctator.scenario import load_scenario
+from cunctator.show.trial import check_parts
+from cunctator.show.validation import validation_table
+from cunctator.study.trial import Trial, contradiction_in
+from cunctator.study.validate import Validation
+from cunctator.target.execution import Details, Execution, Report
+from tests.recorded_workers import SCENARIO, RecordedWorkers
+from tests.study.conducting import conduct, write_scenario
+
+
+def trial(configuration: int, instance: str, reply: str) -> Trial:
+    execution = Execution(configuration, {"speed": 1.0}, instance, 1, 5.0)
+    details = Details(0.1, 0.4, "exited", 10, reply=reply)
+    argv = ["solver", f"-s={configuration}", instance]
+    return Trial(configuration, execution, argv, Report(Status.SOLVED, 0.1, details))
+
+
+def shown(parts: object) -> str:
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    for part in parts if isinstance(parts, list) else [parts]:
+        console.print(part)
+    return " ".join(console.export_text().split())
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    (tmp_path / "scenario.toml").write_text(SCENARIO + 'wall = "40s"\n')
+    return load_scenario(tmp_path / "scenario.toml")
+
+
+def test_a_trial_whose_runs_contradict_each_other_is_not_well(scenario):
+    trials = [trial(0, "a", "SAT"), trial(0, "b", "UNSAT"), trial(3, "a", "UNSATISFIABLE")]
+    assert contradiction_in(trials) is not None
+    text = shown(check_parts(scenario, trials))
+    assert "contradict each other" in text and "All is well" not in text
+    assert shlex.join(["solver", "-s=3", "a"]) in text
+    assert contradiction_in(trials[:2]) is None
+    assert "All is well" in shown(check_parts(scenario, trials[:2]))
+
+
+def test_a_budget_on_the_clock_is_reckoned_by_the_clock(scenario):
+    text = shown(check_parts(scenario, [trial(0, "a", "SAT")]))
+    assert "takes 100 ms on average here: the budget is worth some 100 such runs" in text
+
+
+def test_a_validation_of_crashes_says_why():
+    never = np.full(4, np.inf)
+    pairs = tuple((str(number), 0) for number in range(4))
+    found = Validation(2, pairs, never, never, (0, 0), (4, 4), 0.95, 5.0, "no such file")
+    assert "no speed-up to speak of; one of them: no such file" in shown(validation_table(found))
+
+
+def test_a_validation_of_the_default_compares_nothing():
+    ones = np.ones(4)
+    pairs = tuple((str(number), 0) for number in range(4))
+    found = Validation(0, pairs, ones, ones, (0, 0), (0, 0), 0.95, 5.0)
+    assert "The answer is the default" in shown(validation_table(found))
+
+
+def test_status_says_why_a_study_has_no_answer(tmp_path):
+    """Runs were solved, and yet there is none: two of them contradict each other."""
+
+    def replying(execution: Execution) -> Report:
+        reply = "SAT" if execution.configuration["speed"] == 1.0 else "UNSAT"
+        return Report(Status.SOLVED, 0.02, Details(0.02, 0.02, "exited", reply=reply))
+
+    scenario = write_scenario(tmp_path, "runs = 100")
+    directory = tmp_path / "my study"
+    assert not conduct(scenario, directory, RecordedWorkers(report=replying)).has_incumbent
+    result = CliRunner().invoke(app, ["status", str(directory)])
+    assert "contradict each other" in result.output and "solver" in result.output
+    assert "cannot be relied on" in result.output and "No run has been solved" not in result.output
+    CliRunner().invoke(app, ["status", str(directory), "--json", str(tmp_path / "status.json")])
+    assert json.loads((tmp_path / "status.json").read_text())["solved"] > 0
+    refused = CliRunner().invoke(app, ["validate", str(directory)])
+    assert refused.exit_code == 2 and "no run was solved" not in refused.output
