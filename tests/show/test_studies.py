@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 
@@ -30,7 +31,7 @@ def trial(configuration: int, instance: str, reply: str) -> Trial:
 
 
 def shown(parts: object) -> str:
-    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    console = Console(width=80, record=True, file=io.StringIO())
     for part in parts if isinstance(parts, list) else [parts]:
         console.print(part)
     return " ".join(console.export_text().split())
