@@ -94,7 +94,8 @@ def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeyp
     environment = {**os.environ, MARK: mark, "TMPDIR": str(tmp_path)}
     command = [sys.executable, str(HOSTILE / "driver.py"), method]
     with subprocess.Popen(command, env=environment) as driver:
-        wait_until(lambda: len(marked(mark)) == 7)
+        # A supervisor tries something with a child of its own before it makes its folder.
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2 and len(marked(mark)) == 7)
         names = [path.name for path in tmp_path.iterdir()]
         kill_at_once([driver.pid, guard_of(driver.pid), *supervisors_of(tmp_path)])
     # The first process of each dies by itself; the others too, and their folders, if another

@@ -112,10 +112,10 @@ def sentences(comparison: Comparison) -> list[str]:
         # Of methods that failed altogether it is only said why.
         useful = {record["method"] for record in comparison.records if "error" not in record}
         others = [line for line in lines if line is not ours and line.method in useful]
+        seeds = len({record["seed"] for record in comparison.records})
+        if others and seeds < FEW_SEEDS:
+            said.append(f"This is {counted(seeds, 'seed')}: much of it is chance; give more.")
         said.extend(_against(line, ours) for line in others)
-    seeds = len({record["seed"] for record in comparison.records})
-    if seeds < FEW_SEEDS:
-        said.append(f"This is {counted(seeds, 'seed')}: chance has much to do with it; give more.")
     return said + problems(comparison)
 
 
