@@ -124,6 +124,7 @@ def test_methods_without_a_grid_have_a_line_for_each_of_their_settings():
     assert settings == ["profile tight", "profile paper", "eta 3", ""]
     said = sentences(comparison)
     assert said[1].startswith("SPC (profile tight) has an answer after 4 s")
+    assert said.pop(2) == "This is 1 seed: much of it is chance; give more."
     assert said[2].endswith("within 5% from 40 s on, 10 times as late as SPC (profile tight).")
     ours = "SPC (profile tight)"
     assert said[3].endswith(f"within 5% from 1 s on, sooner than {ours}, in 1/4 of its time.")
