@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cunctator.recorded.table import Table, make_table
+from cunctator import Table, make_table
 
 FIRST_CAP, CUTOFF = 0.1, 900.0
 
