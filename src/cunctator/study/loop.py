@@ -77,7 +77,7 @@ class Study:
         self._streak = Streak()
         self._last_crash = Details(0.0, 0.0, "", problem="as before")
         self._asked: dict[int, Run] = {}
-        """Runs of this session that have no outcome, by number."""
+        """Runs that this process has asked for and that have no outcome yet, by number."""
         self._flights = Flights(workers)
         self._replies = Replies(journal.replies())
         self._progress = ProgressRows(journal)
