@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cunctator.target.owner import owner
@@ -83,6 +84,16 @@ def wait_until(condition, seconds: float = 20.0) -> None:
     while not condition():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.005)
+
+
+@contextmanager
+def driver_of(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver in a process of its own, killed at last: a test that fails must not wait for it."""
+    with subprocess.Popen(command, env=environment) as driver:
+        try:
+            yield driver
+        finally:
+            driver.kill()
 
 
 class Lateness:

@@ -36,6 +36,7 @@ from tests.target.hostility import (
     HOSTILE,
     MARK,
     Lateness,
+    driver_of,
     guard_of,
     kill_at_once,
     marked,
@@ -56,11 +57,11 @@ def groups(names) -> list[Path]:
 @pytest.mark.parametrize("method", ["cgroup", "processes"])
 def test_killed_driver_leaves_nothing(mark, method, tmp_path):
     environment = {**os.environ, MARK: mark, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, str(HOSTILE / "driver.py"), method], env=environment
-    ) as driver:
-        # One driver, two supervisors, two targets of two processes each.
-        wait_until(lambda: len(marked(mark)) == 7)
+    command = [sys.executable, str(HOSTILE / "driver.py"), method]
+    with driver_of(command, environment) as driver:
+        # One driver, two supervisors, two targets of two processes each. A supervisor tries
+        # something with a child of its own before it makes its folder.
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2 and len(marked(mark)) == 7)
         names = [path.name for path in tmp_path.iterdir()]
         assert len(names) == 2
         driver.kill()
@@ -76,9 +77,9 @@ def test_stopped_or_importing_supervisors_end_with_their_driver(mark, tmp_path, 
     importing.mkdir()
     more = {MARK: mark, "TMPDIR": str(temporary), "IMPORTING": str(importing)}
     command = [sys.executable, str(HOSTILE / "driver.py"), "processes", function]
-    with subprocess.Popen(command, env=os.environ | more) as driver:
-        wait_until(lambda: len(marked(mark)) == (3 if function else 7))
+    with driver_of(command, os.environ | more) as driver:
         wait_until(lambda: len(list(temporary.iterdir())) == 2)
+        wait_until(lambda: len(marked(mark)) == (3 if function else 7))
         if function:
             wait_until(lambda: len(list(importing.iterdir())) == 2)
         else:
@@ -93,8 +94,7 @@ def test_stopped_or_importing_supervisors_end_with_their_driver(mark, tmp_path, 
 def test_what_was_killed_together_is_swept_later(mark, method, tmp_path, monkeypatch):
     environment = {**os.environ, MARK: mark, "TMPDIR": str(tmp_path)}
     command = [sys.executable, str(HOSTILE / "driver.py"), method]
-    with subprocess.Popen(command, env=environment) as driver:
-        # A supervisor tries something with a child of its own before it makes its folder.
+    with driver_of(command, environment) as driver:
         wait_until(lambda: len(list(tmp_path.iterdir())) == 2 and len(marked(mark)) == 7)
         names = [path.name for path in tmp_path.iterdir()]
         kill_at_once([driver.pid, guard_of(driver.pid), *supervisors_of(tmp_path)])
