@@ -12,7 +12,7 @@ from cunctator.base.records import Status, StopReason
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.show.study import NO_ANSWER, facts
-from cunctator.study.default_check import FALLEN, Streak
+from cunctator.study.crash_streak import FALLEN, Streak
 from cunctator.study.folder import begin_study, incumbent_of
 from cunctator.target.execution import Execution
 from tests.recorded_workers import RecordedWorkers, report_of, runtime_of

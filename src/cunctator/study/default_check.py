@@ -32,9 +32,6 @@ DOUBTFUL = 10
 ENOUGH, MOST = 50, 0.9
 """If nothing was solved, so many crashes, and that share of all runs, end a study."""
 
-FALLEN = 3
-"""Configurations that worked before and now crash, among so many crashes in a row, end it too."""
-
 USUAL = frozenset([10, 20])
 """Exit codes of SAT solvers, which come together."""
 
@@ -83,34 +80,6 @@ def default_check(scenario: Scenario) -> DefaultCheck:
     pairs = FIRST_PAIRS if count is None else min(FIRST_PAIRS, count)
     search = scenario.search
     return DefaultCheck(list(range(pairs)), search.first_cap, search.cutoff or math.inf)
-
-
-class Streak:
-    """Runs that crashed one after the other, and who of them had worked before.
-
-    Some configurations crash, and a search leaves them. But if nothing works any more, neither
-    what is new nor what did before, then something else has broken: a licence has run out, a disk
-    is gone. To go on would only record that everybody crashes.
-    """
-
-    def __init__(self) -> None:
-        self.length = 0
-        self._fallen: set[int] = set()
-
-    def take(self, configuration: int, has_crashed: bool, has_worked: bool) -> None:
-        """The next run, and whether its configuration had ended a run in good order before."""
-        if not has_crashed:
-            self.length = 0
-            self._fallen.clear()
-            return
-        self.length += 1
-        if has_worked:
-            self._fallen.add(configuration)
-
-    @property
-    def is_alarming(self) -> bool:
-        """Whether the study should end, so that somebody has a look."""
-        return self.length >= ENOUGH and len(self._fallen) >= FALLEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.base.units import counted, format_duration
 from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
-from cunctator.study.default_check import Doubts, Streak, advice, default_check
+from cunctator.study.crash_streak import Streak
+from cunctator.study.default_check import Doubts, advice, default_check
 from cunctator.study.flights import Flights, WorkersFailed
 from cunctator.study.journal.journal import FILE, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
