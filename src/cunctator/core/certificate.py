@@ -43,9 +43,8 @@ from cunctator.core.known import (
 )
 from cunctator.core.pools import missed_share, pool_error
 from cunctator.core.runtimes import below
-from cunctator.core.state import ENDLESS, GAMMA_SHARE, State
+from cunctator.core.state import ENDLESS, GAMMA_SHARE, HONEST, State
 from cunctator.core.tight import collect, error_share, evidence
-from cunctator.core.turns import pool_time
 
 PRECISION = 1e-6
 OCTAVES_TRIED = 4
@@ -328,7 +327,7 @@ def _pool_points(
 ) -> tuple[PoolPoints, ...]:
     """What is certified against each open pool."""
     sizes, error = state.pools["members"].tolist(), state.rules.gamma_error
-    times = [pool_time(state, pool) if len(sizes) > 1 else 1.0 for pool in range(len(sizes))]
+    times = state.turns[HONEST:].tolist()
     total = sum(times) or 1.0
     found = []
     for pool in range(int(state.now.opened)):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cunctator.core.runtimes import Chunk
 from cunctator.core.sentinels import NONE
-from cunctator.core.state import RUNGS, State
+from cunctator.core.state import State
 from cunctator.core.tournament import ROOT, Tournament
 from cunctator.core.values import CRASHED_PAIR, NOT_YET, values_of
 
@@ -42,7 +42,7 @@ def queued(state: State, index: int) -> list[tuple[int, int]]:
 def caps_up_to(state: State, level: int) -> NDArray[np.float64]:
     """The caps of all levels up to one."""
     rules = state.rules
-    caps = rules.first_cap * 2.0 ** (rules.octaves * np.arange(level + 1))
+    caps = rules.first_cap * 2.0 ** np.arange(level + 1)
     return np.minimum(np.where(caps > rules.longest, rules.cutoff, caps), rules.cutoff)
 
 
@@ -69,7 +69,7 @@ def check_state(state: State) -> None:
     """Raise AssertionError if anything does not hold."""
     for index in range(state.testers.size):
         _check_tester(state, index)
-    for tree in (state.by_lower, state.by_expiry, state.by_sharp):
+    for tree in (state.by_lower, state.by_expiry, state.by_ratio, state.by_bound):
         _check_tree(tree)
     _check_turns(state)
     _check_rungs(state)
@@ -101,27 +101,38 @@ def _check_tester(state: State, index: int) -> None:
     # Invariant 1: active pairs are the first `started`; none is pending twice.
     pending = [pair for pair, _ in queue] + flying
     assert len(set(pending)) == len(pending) and all(0 <= pair < started for pair in pending)
-    # Invariant 2: pending runs never exceed the target.
-    assert len(pending) <= tester.queue_target, "more runs put off than allowed"
-    # Invariant 3: every pending pair was tried at the known level, none above the next one.
     levels = [level for _, level in queue]
     assert levels == sorted(levels), "queue out of order"
-    assert all(known + 1 <= level <= known + 2 for level in levels)
-    for flight in flights:
-        tried = flight.level - (0 if flight.is_new else 1)
-        assert known <= tried <= known + 1
-    assert known <= tester.cap_level <= known + 1
+    # Invariant 3: every pending pair was tried at the known level ...
+    tried = [level - 1 for level in levels] + [
+        int(flight.level if flight.is_new else flight.tried) for flight in flights
+    ]
+    assert known == min([*tried, int(tester.cap_level)]), "the known cap is another one"
 
-    values = known_values(state, index)
-    caps = caps_up_to(state, known + 1)
-    low = runtimes[runtimes < caps[known]]
+    low = runtimes[runtimes < caps_up_to(state, known)[-1]]
     assert low.size == tester.below_count
     assert np.isclose(low.sum(), tester.below_sum, rtol=1e-9)
-    # Equation 4 of the appendix: time <= 6 r m, however runs and results interleave; 6 holds for
-    # caps that double. A run has been charged at most all caps up to the one above the known one
-    # (if it reaches the known one), or those below it and itself. One in flight, its earlier tries.
+    if not state.profile.has_ladder:
+        # Invariant 2: pending runs never exceed the target.
+        assert len(pending) <= tester.queue_target, "more runs put off than allowed"
+        # ... and none above the next one.
+        assert max([*tried, int(tester.cap_level)]) <= known + 1
+        _check_time(state, index)
+
+
+def _check_time(state: State, index: int) -> None:
+    """Equation 4 of the appendix: time <= 6 r m, however runs and results interleave.
+
+    6 holds for caps that double. A run has been charged at most all caps up to the one above the
+    known one (if it reaches the known one), or those below it and itself. One in flight, its
+    earlier tries.
+    """
+    tester = state.testers[index]
+    known = int(tester.known_level)
+    caps = caps_up_to(state, known + 1)
     most = max(3.0, caps.sum() / caps[known])
     within_caps = tester.charged - tester.overrun
+    values = known_values(state, index)
     assert within_caps <= most * values.sum() * (1 + 1e-9), f"more time spent than {most} r m"
 
 
@@ -146,24 +157,23 @@ def _check_turns(state: State) -> None:
     levels = state.flights["level"][_busy(state)]
     caps = sum(caps_up_to(state, int(level))[-1] for level in levels)
     charged = state.testers["charged"].sum()
-    assert np.isclose(state.pools["turns"].sum(), charged + caps, atol=1e-9)
+    assert np.isclose(state.turns.sum(), charged + caps, atol=1e-9)
 
 
 def _check_rungs(state: State) -> None:
-    """Everybody is on the rung that its time is enough for, and pools count them right."""
-    testers = state.testers
-    granted = testers["charged"].copy()
-    for slot in _busy(state):
-        flight = state.flights[slot]
-        granted[flight.configuration] += caps_up_to(state, int(flight.level))[-1]
-    assert np.allclose(granted, testers["granted"], rtol=1e-9, atol=1e-9)
-    # Not log2, which rounds what is just below a power of two up to it.
-    doublings = np.frexp(testers["granted"] / state.rules.first_cap)[1]
-    exact = testers["completed"] + testers["crashed"] == state.rules.instances
-    rungs = np.where(exact, RUNGS - 1, np.clip(doublings, 0, RUNGS - 1))
-    assert np.array_equal(rungs, state.rungs), "a configuration is on the wrong rung"
-    counted = [(rungs >= rung).sum() for rung in range(1, RUNGS)]
-    assert counted == state.ranks.reached[1:].tolist(), "the rungs are miscounted"
+    """Whoever is on a rung is known over all its pairs, and nobody is further than that."""
+    ladder, values = state.ladder, state.values
+    for index in range(state.testers.size):
+        tester = state.testers[index]
+        seen = values_of(values, index, int(tester.started))
+        for rung in range(int(ladder.made)):
+            pairs, cap = int(ladder.pairs[rung]), caps_up_to(state, int(ladder.level[rung]))[-1]
+            part = seen[:pairs]
+            covered = part.size == pairs and bool(np.all((part > 0) | (part <= -cap)))
+            if rung == tester.rung:
+                assert covered, "a configuration is on a rung that it is not known on"
+            if rung == tester.rung + 1 and tester.rung != NONE:
+                assert not covered, "a configuration is on too low a rung"
 
 
 def _check_directory(state: State, index: int) -> None:

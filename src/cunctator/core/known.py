@@ -11,8 +11,8 @@ from cunctator.core.state import ENDLESS, Rules, State
 
 @compiled
 def cap_at(rules: Rules, level: int) -> float:
-    """The cap of a level: first_cap * 2^level, or 4^level; the last one is the cutoff."""
-    cap = math.ldexp(rules.first_cap, int(rules.octaves * level))
+    """The cap of a level: first_cap * 2^level; the last one is the cutoff."""
+    cap = math.ldexp(rules.first_cap, int(level))
     return rules.cutoff if cap > rules.longest else min(cap, rules.cutoff)
 
 
@@ -26,7 +26,7 @@ def octave_cap(rules: Rules, octave: int) -> float:
 def octave_at(rules: Rules, level: int) -> int:
     """The octave whose cap is that of a level; the cutoff's is the first that reaches it."""
     if math.isinf(rules.cutoff) or cap_at(rules, level) < rules.cutoff:
-        return rules.octaves * level
+        return int(level)
     return last_octave(rules)
 
 

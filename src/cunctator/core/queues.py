@@ -1,9 +1,9 @@
 """The queues of put-off runs, one for each configuration (Q in the paper's Algorithm 1).
 
-An entry is (pair, level): run this pair next under the cap of that level. Run one at a time, the
-levels of a queue never fall from head to tail, because caps only rise; with several runs in
-flight a late result may carry a lower level than the tail, and is then put in its place from the
-tail on, so that the head always holds the lowest level.
+An entry is (pair, level): run this pair next under the cap of that level. In Algorithm 1, run one
+at a time, the levels of a queue never fall from head to tail, because caps only rise. A result that
+is late, or of a run that was not the next one, may carry a lower level than the tail; it is put in
+its place from the tail on, so that the head always holds the lowest level.
 """
 
 from __future__ import annotations
@@ -96,10 +96,29 @@ def head_level(queues: Queues, index: int) -> int:
 
 
 @compiled
-def pop(queues: Queues, index: int) -> int:
-    """Take the head off and return its pair; the queue must not be empty."""
+def head_pair(queues: Queues, index: int) -> int:
+    """Pair of the entry at the head; the queue must not be empty."""
     queue = queues.headers[index]
-    pair = queues.cells[queue.start + queue.head].link
-    queue.head = (queue.head + 1) & (queue.capacity - 1)
+    return int(queues.cells[queue.start + queue.head].link)
+
+
+@compiled
+def take(queues: Queues, index: int, pair: int) -> int:
+    """Take the entry of a pair out and return its level; there must be one.
+
+    It is looked for from the head on, where most are taken.
+    """
+    queue, cells = queues.headers[index], queues.cells
+    start, mask = queue.start, queue.capacity - 1
+    position = 0
+    while cells[start + ((queue.head + position) & mask)].link != pair:
+        position += 1
+    level = cells[start + ((queue.head + position) & mask)].level
+    while position > 0:  # those ahead of it move up
+        cell = cells[start + ((queue.head + position) & mask)]
+        ahead = cells[start + ((queue.head + position - 1) & mask)]
+        cell.link, cell.level = ahead.link, ahead.level
+        position -= 1
+    queue.head = (queue.head + 1) & mask
     queue.length -= 1
-    return int(pair)
+    return int(level)

@@ -1,9 +1,8 @@
 """The incumbent, which is the answer at any moment: whom to recommend.
 
-The paper's score is the number of started runs: whoever is run most is the one that looks best. It
-may look best because little is known of it, though: with most of its runs put off, it has been
-seen up to a short cap only. So in the profile `tight`, runs that are put off or crashed do not
-count; there are O(log) of the former, which makes no difference in the long run.
+With a ladder it is the best by pair (`climbing.py`). The rest is for profiles without one.
+
+The paper's score is the number of started runs: whoever is run most is the one that looks best.
 Ties are the rule at first, and again when a finite set has been started whole, and near ties are
 decided by chance. So those that have nearly as many runs as the most are compared by their means.
 Means known to different caps do not compare: the slowest configuration is known to the shortest
@@ -11,11 +10,6 @@ cap, and would have the least. So they are compared up to the longest cap that a
 known to, the better half stays, and that is repeated, up to longer and longer caps, until one is
 left. The paper's guarantee for the most started holds for all of these, with their own number of
 runs.
-
-With pools that grow, small pools are worked on for safety's sake long after better configurations
-have been found in larger ones, so the most started of all may be the best of three. So how many
-runs are enough is decided by those started for the frontier's sake. Whoever has as many, for
-whatever sake, is compared: the default for one, which is known well as it is in every pool.
 """
 
 from __future__ import annotations
@@ -30,19 +24,23 @@ NEARLY = 0.98
 on; ties alone would let the incumbent flip between configurations that differ by a run."""
 
 
-@compiled_apart
+@compiled
 def recommended(state: State) -> int:
     """The index of the recommended configuration."""
     if state.now.proved != NONE:
         return int(state.now.proved)
+    return int(state.now.incumbent) if state.profile.has_ladder else most_run(state)
+
+
+@compiled_apart
+def most_run(state: State) -> int:
+    """Of those that have been run nearly as often as any, the best."""
     testers, left = state.testers, state.candidates
-    size, most, count = testers.size, _counted(state, 0, testers[0].chosen), 0
+    size, most, count = testers.size, testers[0].started, 0
     for index in range(size):
-        most = max(most, _counted(state, index, testers[index].chosen))
-        left[index].price = _counted(state, index, testers[index].started)
-    enough = min(NEARLY * most, most)  # the latter if it is negative
+        most = max(most, testers[index].started)
     for index in range(size):
-        if left[index].price >= enough:
+        if testers[index].started >= NEARLY * most:
             left[count].index = index
             count += 1
     while count > 1:
@@ -53,15 +51,6 @@ def recommended(state: State) -> int:
         _put_best_first(state, count, kept)
         count = kept
     return int(left[0].index)
-
-
-@compiled
-def _counted(state: State, index: int, runs: int) -> int:
-    """How many of some runs count. If more than these are unfinished, that is negative."""
-    if state.profile.counts_finished:
-        tester = state.testers[index]
-        return int(runs - tester.started + tester.completed)
-    return int(runs)
 
 
 @compiled

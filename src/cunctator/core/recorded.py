@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.core.climbing import settle
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at
-from cunctator.core.pools import choose
 from cunctator.core.recommend import recommended
 from cunctator.core.sentinels import FINISHED
 from cunctator.core.state import State, room_for_result
-from cunctator.core.tester import CAPPED, NEW, SOLVED, begin, finish, next_kind, update
+from cunctator.core.tester import CAPPED, SOLVED, begin, finish, update
+from cunctator.core.turns import choose
 
 GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
 
@@ -88,18 +89,19 @@ def advance(
         if not room_for_result(state, index) or totals.changes == ledger.changes.shape[0]:
             return NO_ROOM, index
         now.step += 1
-        kind = next_kind(state, index)
-        pair, level = begin(state, index, kind)
+        is_new, tried = begin(state, index)
+        pair, level = now.pair, now.level
         cap = cap_at(state.rules, level)
         runtime = runtimes[index, order[pair]]
         solved = runtime <= cap and runtime < state.rules.cutoff
         seconds = min(runtime, cap)
         status = SOLVED if solved else CAPPED
-        finish(state, index, pair, level, kind == NEW, now.turn, status, seconds)
+        finish(state, index, pair, level, is_new, now.turn, status, seconds)
         totals.charged += seconds
         # A retry could have gone on from the cap of the try before.
-        totals.resumed += seconds if kind == NEW else seconds - cap_at(state.rules, level - 1)
-        update(state, index, True, kind != NEW)
+        totals.resumed += seconds if is_new else seconds - cap_at(state.rules, tried)
+        update(state, index, True, not is_new)
+        settle(state, index)
         if totals.charged >= totals.look_charged and now.step >= totals.look_step:
             note_incumbent(state, ledger)
     return GOING_ON, 0

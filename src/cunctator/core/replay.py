@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from cunctator.base.errors import DifferentReplay
 from cunctator.base.records import Run
 from cunctator.core.compiled import compiled_apart
-from cunctator.core.pools import choose
 from cunctator.core.scheduler import Scheduler, begin_flight, finish_flight
 from cunctator.core.sentinels import ASKED, NONE, WIDEN
 from cunctator.core.state import State, grow, room_for_result
+from cunctator.core.turns import choose
 
 ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT, NO_CONFIGURATION = 0, 1, 2, 3, 4
 

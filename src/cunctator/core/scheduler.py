@@ -1,7 +1,7 @@
 """Structured Procrastination with Confidence: always run the configuration of least lower bound.
 
-Algorithm 1, lines 1 to 9, by `ask` and `tell`. Which configuration that is, `choice.py` says; by
-which bounds, and among which configurations, `turns.py` and `pools.py`.
+Algorithm 1, lines 1 to 9, by `ask` and `tell`. Which configuration that is, `choice.py` says; among
+which configurations, `pools.py`; and what else is run, for whose sake, `turns.py`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
+from cunctator.core.climbing import rekey_climber, settle
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact, mean_runtime
 from cunctator.core.pairs import Compared, compared
-from cunctator.core.pools import choose, pool_sizes
+from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
 from cunctator.core.recommend import recommended
 from cunctator.core.rows import continued
@@ -38,14 +39,13 @@ from cunctator.core.state import (
 from cunctator.core.tester import (
     CAPPED,
     CRASHED,
-    NEW,
     SOLVED,
     begin,
     finish,
-    next_kind,
     rekey,
     update,
 )
+from cunctator.core.turns import choose
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""
@@ -58,18 +58,21 @@ def rekey_all(state: State) -> None:
     """Set every key from scratch."""
     for index in range(state.testers.size):
         rekey(state, index)
+        if state.ladder.made > 0:
+            rekey_climber(state, index)
 
 
 @compiled
 def begin_flight(state: State, index: int, slot: int) -> None:
-    """Take the next run of configuration `index` into a flight slot."""
-    kind = next_kind(state, index)
-    state.now.step += 1
-    pair, level = begin(state, index, kind)
-    flight = state.flights[slot]
-    flight.configuration, flight.pair, flight.level = index, pair, level
-    flight.is_new, flight.turn = kind == NEW, state.now.turn
+    """Take the run of configuration `index` that was chosen into a flight slot."""
+    now, flight = state.now, state.flights[slot]
+    now.step += 1
+    flight.is_new, flight.tried = begin(state, index)
+    flight.configuration, flight.pair, flight.level = index, now.pair, now.level
+    flight.turn = now.turn
     update(state, index, False, False)
+    if state.ladder.made > 0:
+        rekey_climber(state, index)
 
 
 @compiled
@@ -80,6 +83,7 @@ def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     flight.configuration = NONE
     finish(state, index, flight.pair, flight.level, flight.is_new, flight.turn, status, seconds)
     update(state, index, True, False)
+    settle(state, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ class Scheduler:
         constants = check_profile(profile)
         sizes = None
         if configurations is None:
-            if not constants.has_sharp:
+            if not constants.has_ladder:
                 raise InvalidSetting("profile", profile, "pools that grow need the profile tight")
             sizes = pool_sizes(fixed, limit)
             configurations = int(sizes[0])
@@ -168,7 +172,7 @@ class Scheduler:
             configuration=int(flight.configuration),
             pair=int(flight.pair),
             cap=cap_at(rules, level),
-            spent=0.0 if flight.is_new else cap_at(rules, level - 1),
+            spent=0.0 if flight.is_new else cap_at(rules, int(flight.tried)),
         )
 
     def tell(self, run: Run, outcome: Outcome) -> None:
@@ -288,6 +292,5 @@ def check_rules(
         first_cap=float(first_cap),
         cutoff=math.inf if cutoff is None else float(cutoff),
         instances=ENDLESS if instances is None else int(instances),
-        octaves=profile.octaves,
         longest=math.inf if cutoff is None else profile.longest_share * cutoff,
     )

@@ -32,11 +32,10 @@ MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
 bins are not exceeded before some configuration has 2^31 started runs."""
 
-SHARP, FULL, RIVAL = 0, 1, 2
-"""Whose turn it is: the sharper index, the one at full confidence, or the rivals of the former's
-choice, again by full confidence."""
-
-TURNS = 3
+SEEKING, NEWCOMER, RATIO, BOUND, HONEST = 0, 1, 2, 3, 4
+"""For whose sake a run is made: to find out which cap to begin with, to look at one more
+configuration, to know the most promising or the least known ones better (`search.py`), or for the
+least lower bound of a pool: HONEST is the first pool's, HONEST + k that of pool k."""
 
 ENDLESS = 2**31 - 1
 """Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
@@ -45,11 +44,8 @@ ENDLESS = 2**31 - 1
 GAMMA_SHARE = 0.1
 """Of the error, with more than one pool: the part for draws that miss the best of the space."""
 
-RUNGS = 64
-"""Doublings of the first cap that the time of a configuration is told apart by (`rungs.py`)."""
-
-SHORTLIST = 64
-"""The most that are looked for on a rung at a time (`promotion.py`)."""
+RUNGS = 96
+"""The most rungs of a ladder (`ladder.py`)."""
 
 EDGES_PER_OCTAVE = 4
 MOST_OCTAVES = 44
@@ -77,8 +73,6 @@ class Rules(NamedTuple):
     """zeta: the probability with which anything that is certified may be wrong."""
     gamma_error: float = 0.0
     """The same for draws that miss the best of a space, apart from that."""
-    octaves: int = 1
-    """Each cap is 2^octaves times the one before."""
     longest: float = math.inf
     """Caps above this are left out: the cutoff comes next."""
 
@@ -86,20 +80,18 @@ class Rules(NamedTuple):
 class Tester:
     """What is known of one configuration: its tester's state (Algorithm 1, lines 10 to 30).
 
-    The first ones are read for all configurations when the incumbent, or somebody to promote, is
-    looked for; they are as long as a line of the processor's cache.
+    The first ones are read for all configurations when the incumbent is looked for; they are as
+    long as a line of the processor's cache.
     """
 
     started: int
     """r: the first r pairs of the stream have been started."""
-    chosen: int
-    """Those of them started for the frontier's sake (`pools.py`); all, if there is one pool."""
     completed: int
     """Pairs whose runtime is known, the cutoff included."""
     crashed: int
     """Pairs that will never finish, and are not tried again."""
-    granted: float
-    """Seconds charged, runs in flight counted at their caps; see `State.rungs`."""
+    rung: int
+    """The rung of the ladder that it has reached (`climbing.py`), or NONE."""
     known_level: int
     """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
     below_count: int
@@ -109,7 +101,8 @@ class Tester:
     new_in_flight: int
     """Runs in flight whose pair has never been run before: nothing is known but R >= first_cap."""
     cap_level: int
-    """theta of the pseudo-code, as a level: runs of new pairs are capped at that."""
+    """theta of the pseudo-code, as a level: runs of new pairs are capped at that. With a ladder,
+    the longest that was tried."""
     queue_target: int
     """q: new pairs are started while fewer than this many are pending."""
     in_flight: int
@@ -120,18 +113,20 @@ class Tester:
     """Profile tight: the lower bound at full confidence ..."""
     full_bet: int
     """... and the number of the bet that gave it."""
-    sharp: float
-    """Profile tight: the sharper index ..."""
-    sharp_bet: int
-    """... and its bet."""
     measure_at: int
-    """Profile tight: how many started runs it takes until both are computed again."""
+    """Profile tight: how many started runs it takes until it is computed again."""
     charged: float
     """Seconds spent, restarts and overruns included."""
     overrun: float
     """The part of `charged` that ran past a cap."""
     bins: int
     """How many of `State.areas` counted when they were last computed."""
+    covered: int
+    """The first pairs, so many, are known up to the cap of its next rung."""
+    difference: float
+    """How much slower than the incumbent it is, by pair, as a share of the incumbent's mean ..."""
+    deviation: float
+    """... and the standard error of that."""
 
 
 class Pool:
@@ -141,25 +136,35 @@ class Pool:
     """How many configurations it has."""
     is_done: bool
     """Whether its best is known exactly."""
-    turns: Annotated[NDArray[np.float64], 2 * TURNS]
-    """Seconds charged, runs in flight counted at their caps: at [SHARP, FULL, RIVAL] what its SPC
-    spent at the turn of each index for the frontier's sake, and behind that for its safe share."""
 
 
-class Ranks:
-    """Who has had how much time, and is to have more: see `rungs.py` and `promotion.py`.
+class Ladder:
+    """The rungs that configurations climb, and what was seen on each: see `ladder.py`."""
 
-    Columns, not rows: the first one is read from end to end at every step.
-    """
-
-    reached: Annotated[NDArray[np.int64], RUNGS]
-    """How many configurations have reached each rung."""
-    taken: Annotated[NDArray[np.int64], RUNGS]
-    """How many of each rung's shortlist have had their turn ..."""
-    listed: Annotated[NDArray[np.int64], RUNGS]
-    """... and how many there are."""
-    shortlist: Annotated[NDArray[np.int64], (RUNGS, SHORTLIST)]
-    """The best on a rung, at [rung, place]."""
+    made: int
+    """How many rungs there are; none before it is known which cap to begin with."""
+    trial: int
+    """Until then, the level that is tried."""
+    base_rung: int
+    """The rung whose cap that was found to be ..."""
+    entry: int
+    """... and the one that newcomers are to reach."""
+    top: int
+    """The last one, whose pairs are all there are, up to the cutoff; RUNGS while there is none."""
+    pairs: Annotated[NDArray[np.int64], RUNGS]
+    """How many pairs a rung has: the first ones of the stream ..."""
+    level: Annotated[NDArray[np.int64], RUNGS]
+    """... which are run up to the cap of this level."""
+    wanted: Annotated[NDArray[np.float64], RUNGS]
+    """The cap that it would have if there were others than those of levels."""
+    unsolved: Annotated[NDArray[np.float64], RUNGS]
+    """Of all configurations on it: runs that reached its cap ..."""
+    clipped: Annotated[NDArray[np.float64], RUNGS]
+    """... and the seconds of all runs, up to its cap."""
+    measured: Annotated[NDArray[np.float64], RUNGS]
+    """How many have been compared with the incumbent on it ..."""
+    variances: Annotated[NDArray[np.float64], RUNGS]
+    """... and the sum of the variances seen."""
 
 
 class Flight:
@@ -169,8 +174,10 @@ class Flight:
     pair: int
     level: int
     is_new: bool
+    tried: int
+    """The level that the pair has been tried at before, unless it is new."""
     turn: int
-    """Whose turn it was: see `Now.turn`."""
+    """For whose sake it is: see `Now.turn`."""
 
 
 class Now:
@@ -179,23 +186,23 @@ class Now:
     step: int
     """t: runs asked for so far."""
     turn: int
-    """Whose turn the last one was: 2 TURNS times the pool, and the place in its `turns`."""
+    """For whose sake the last run was: the place in `State.turns`."""
+    pair: int
+    """What `turns.choose` has chosen: the pair ..."""
+    level: int
+    """... and the level of its cap."""
     proved: int
     """The configuration that was proved optimal on a finite set, or NONE."""
-    promoted: int
-    """Who is promoted (`promotion.py`), or NONE ..."""
-    goal: int
-    """... and the rung that it is to reach."""
     opened: int
     """How many pools have a share of the time."""
-    frontier: int
-    """The pool that most of the time is for."""
-    frontier_since: float
-    """Seconds charged when the frontier came to be where it is."""
-    screened_at: float
-    """Seconds charged when it was screened, or NONE."""
-    most_chosen: int
-    """Runs started for the frontier's sake of the configuration that has most."""
+    entered: int
+    """All configurations below this one have reached a rung."""
+    last_entered: int
+    """The one of highest number that has."""
+    incumbent: int
+    """The best by pair so far (`climbing.py`)."""
+    compared_pairs: float
+    """Pairs that all configurations together have on their rungs."""
 
 
 class Scratch:
@@ -210,7 +217,7 @@ class Scratch:
 
 
 class Candidate:
-    """Working memory of `recommend.recommended` and of `promotion.choose_promoted`."""
+    """Working memory of `recommend.most_run`."""
 
     index: int
     price: float
@@ -239,13 +246,14 @@ class State(NamedTuple):
     """Keys (a value the lower bound does not fall below before the key expires, started)."""
     by_expiry: Tournament
     """Keys (last step for which the key in `by_lower` holds, 0)."""
-    by_sharp: Tournament
-    """Keys (sharp index, started), if the profile has such an index."""
+    by_ratio: Tournament
+    """With a ladder: keys (difference / deviation, 0) of those that may climb ..."""
+    by_bound: Tournament
+    """... and (difference - z deviation, 0)."""
     pools: Rows[Pool]
-    rungs: NDArray[np.int8]
-    """The rung of each configuration (`rungs.py`), apart from all else that is known of it: whoever
-    looks for the best on a rung goes through all of them."""
-    ranks: Ranks
+    turns: NDArray[np.float64]
+    """Seconds charged for whose sake, runs in flight counted at their caps."""
+    ladder: Ladder
     scratch: Scratch
     candidates: Rows[Candidate]
 
@@ -291,10 +299,11 @@ def new_state(
         flights=new_flights(16),
         by_lower=new_tournament(configurations),
         by_expiry=new_tournament(configurations),
-        by_sharp=new_tournament(configurations if profile.has_sharp else 1),
+        by_ratio=new_tournament(configurations if profile.has_ladder else 1),
+        by_bound=new_tournament(configurations if profile.has_ladder else 1),
         pools=pools,
-        rungs=np.zeros(configurations, dtype=np.int8),
-        ranks=new_record(Ranks),
+        turns=np.zeros(HONEST + sizes.size),
+        ladder=_new_ladder(),
         scratch=new_record(Scratch),
         candidates=new_rows(Candidate, configurations),
     )
@@ -304,17 +313,23 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
     """Configurations of which nothing is known."""
     testers = new_rows(Tester, size)
     testers["queue_target"] = 1
-    testers["full"] = testers["sharp"] = rules.first_cap
-    testers["full_bet"] = testers["sharp_bet"] = 2
+    testers["full"] = rules.first_cap
+    testers["full_bet"] = 2
+    testers["rung"] = NONE
+    testers["deviation"] = 1.0
     return testers
 
 
 def _new_now() -> Now:
     now = new_record(Now)
-    now.turn, now.opened = FULL, 1
-    now.proved = now.promoted = now.goal = NONE
-    now.screened_at = float(NONE)
+    now.turn, now.opened, now.proved = HONEST, 1, NONE
     return now
+
+
+def _new_ladder() -> Ladder:
+    ladder = new_record(Ladder)
+    ladder.top = RUNGS
+    return ladder
 
 
 def new_flights(slots: int) -> Rows[Flight]:
@@ -335,13 +350,13 @@ def with_more_configurations(state: State, configurations: int) -> State:
         testers=continued(fresh.testers, state.testers),
         areas=continued(fresh.areas, state.areas),
         histogram=continued(fresh.histogram, state.histogram),
-        rungs=continued(fresh.rungs, state.rungs),
         queues=queues._replace(headers=continued(fresh.queues.headers, queues.headers)),
         runtimes=runtimes._replace(headers=continued(fresh.runtimes.headers, runtimes.headers)),
         values=values._replace(headers=continued(fresh.values.headers, values.headers)),
         by_lower=fresh.by_lower,
         by_expiry=fresh.by_expiry,
-        by_sharp=fresh.by_sharp,
+        by_ratio=fresh.by_ratio,
+        by_bound=fresh.by_bound,
         candidates=fresh.candidates,
     )
 

@@ -1,10 +1,12 @@
 """The configuration tester: what one configuration runs next, and what a result does to it.
 
-Algorithm 1, lines 10 to 30, with two additions. Runs may be in flight: they count as pending (so
+Algorithm 1, lines 10 to 30, with three additions. Runs may be in flight: they count as pending (so
 the queue never outgrows its target) and hold the known cap down, and no pair is run at more than
-the cap after the known one, so that the paper's three invariants hold at every moment. And runs
-may crash: a crash never finishes, is never tried again, and counts as the cutoff (infinity without
-one).
+the cap after the known one, so that the paper's three invariants hold at every moment. Runs may
+crash: a crash never finishes, is never tried again, and counts as the cutoff (infinity without
+one). And with a ladder (`ladder.py`) runs are made besides that the tester did not choose: of
+any pair that is put off, or of the next new one, up to any cap. Then more may be put off than the
+target, and to different caps; the tester itself goes on with those of the lowest cap.
 """
 
 from __future__ import annotations
@@ -12,11 +14,10 @@ from __future__ import annotations
 from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact
-from cunctator.core.queues import head_level, pop, push
-from cunctator.core.rungs import regrade
+from cunctator.core.queues import head_level, head_pair, push, take
 from cunctator.core.runtimes import below, insert
-from cunctator.core.state import TURNS, State
-from cunctator.core.tight import bin_runtime, sharp_in_flight
+from cunctator.core.state import State
+from cunctator.core.tight import bin_runtime
 from cunctator.core.tournament import set_key
 from cunctator.core.values import CRASHED_PAIR, add_pair, put_value
 
@@ -30,8 +31,8 @@ BLOCKED = 2.0**62
 def reachable_level(state: State, index: int) -> int:
     """The level that every started pair of this configuration has been tried at.
 
-    A retry in flight has been tried at the level below its own; a new pair in flight will have
-    been tried at its own level when its result arrives, and counts as first_cap until then.
+    A new pair in flight will have been tried at its own level when its result arrives, and counts
+    as first_cap until then.
     """
     tester = state.testers[index]
     level = tester.cap_level
@@ -41,7 +42,7 @@ def reachable_level(state: State, index: int) -> int:
         for slot in range(state.flights.size):
             flight = state.flights[slot]
             if flight.configuration == index:
-                level = min(level, flight.level - (0 if flight.is_new else 1))
+                level = min(level, flight.level if flight.is_new else flight.tried)
     return int(level)
 
 
@@ -65,28 +66,41 @@ def next_kind(state: State, index: int) -> int:
 
 
 @compiled
-def begin(state: State, index: int, kind: int) -> tuple[int, int]:
-    """Take the next pair out; returns the pair and the level of its cap."""
+def choose_next(state: State, index: int) -> None:
+    """Choose the run that `next_kind` says this configuration would make: its pair and level."""
     tester, now = state.testers[index], state.now
-    account = now.turn % (2 * TURNS)
-    tester.in_flight += 1
-    if kind == NEW:
-        pair, level = tester.started, tester.cap_level
-        tester.started += 1
-        if account < TURNS:
-            tester.chosen += 1
-            now.most_chosen = max(now.most_chosen, tester.chosen)
-        tester.new_in_flight += 1
-        add_pair(state.values, index, pair)
+    if next_kind(state, index) == RETRY:
+        now.pair, now.level = head_pair(state.queues, index), head_level(state.queues, index)
     else:
-        level = head_level(state.queues, index)
-        pair = pop(state.queues, index)
+        now.pair, now.level = tester.started, tester.cap_level
+        if state.profile.has_ladder:
+            now.level = reachable_level(state, index)
+
+
+@compiled
+def begin(state: State, index: int) -> tuple[bool, int]:
+    """Begin the run that was chosen; returns whether its pair is new, and the level tried before.
+
+    The latter is the run's own if the pair is new.
+    """
+    tester, now = state.testers[index], state.now
+    level = tried = now.level
+    is_new = now.pair == tester.started
+    tester.in_flight += 1
+    while state.pools[now.opened - 1].members <= index:  # the first of a pool opens it
+        now.opened += 1
+    if is_new:
+        tester.started += 1
+        tester.new_in_flight += 1
+        add_pair(state.values, index, now.pair)
+    else:
+        tried = take(state.queues, index, now.pair) - 1
+    if state.profile.has_ladder:
+        tester.cap_level = max(tester.cap_level, level)
+    elif not is_new:
         tester.cap_level = level
-    cap = cap_at(state.rules, level)
-    state.pools[now.turn // (2 * TURNS)].turns[account] += cap
-    tester.granted += cap
-    regrade(state, index)
-    return int(pair), int(level)
+    state.turns[now.turn] += cap_at(state.rules, level)
+    return is_new, int(tried)
 
 
 @compiled
@@ -106,9 +120,8 @@ def finish(
     tester.in_flight -= 1
     if is_new:
         tester.new_in_flight -= 1
-    state.pools[turn // (2 * TURNS)].turns[turn % (2 * TURNS)] += seconds - cap
+    state.turns[turn] += seconds - cap
     tester.charged += seconds
-    tester.granted += seconds - cap
     tester.overrun += max(0.0, seconds - cap)
     if status == CRASHED:
         tester.crashed += 1
@@ -121,7 +134,6 @@ def finish(
         push(state.queues, index, pair, level + 1)
         put_value(state.values, index, pair, -cap)
     tester.queue_target = queue_target(state, index)
-    regrade(state, index)
 
 
 @compiled
@@ -164,16 +176,7 @@ def rekey(state: State, index: int) -> None:
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
         set_key(state.by_lower, index, float("inf"), BLOCKED)
         set_key(state.by_expiry, index, float("inf"), 0.0)
-        if state.profile.has_sharp:
-            set_key(state.by_sharp, index, float("inf"), BLOCKED)
         return
     key, last = lasting_lower_bound(state, index, state.now.step + 1)
-    tester = state.testers[index]
-    started = float(tester.started)
-    set_key(state.by_lower, index, key, started)
+    set_key(state.by_lower, index, key, float(state.testers[index].started))
     set_key(state.by_expiry, index, last, 0.0)
-    if state.profile.has_sharp:
-        sharp = key if is_exact(state, index) else tester.sharp
-        if tester.new_in_flight > 0:
-            sharp = sharp_in_flight(state, index)
-        set_key(state.by_sharp, index, sharp, started)

@@ -1,12 +1,10 @@
-"""The `tight` profile: an honest index at the user's confidence, and a sharper one beside it.
+"""The `tight` profile's lower bounds, at the user's confidence.
 
-Both are betting bounds (`betting.py`) on the mean of min(runtime, known cap), from a histogram of
-the runtimes. The honest one, `full`, is a valid lower bound for all configurations, caps and times
-at once with the given confidence; what is proved about the incumbent rests on it. The other,
-`sharp`, asks for a fraction of the evidence. It is wrong now and then, and finds good
-configurations sooner. A fixed share of the charged time goes to the honest index, so that the worst
-case stays within a constant factor; `docs/algorithm.md` has the statement. Neither depends on t, so
-the scheduling keys are static.
+They are betting bounds (`betting.py`) on the mean of min(runtime, known cap), from a histogram of
+the runtimes: valid for all configurations, caps and times at once with the given confidence. A
+fixed share of the charged time goes to the least of them, so that the worst case stays within a
+constant factor of SPC's; `docs/algorithm.md` has the statement. They do not depend on t, so the
+scheduling keys are static.
 
 The histogram has four edges an octave; a runtime is split between its two neighbours so that the
 mean stays what it is. The log of a gambler's factor is concave in the value, so that only
@@ -146,10 +144,10 @@ def collect(state: State, index: int, cap: float, in_flight: float) -> int:
 
 @compiled_apart
 def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> None:
-    """Compute both indices, if enough has happened since they were last computed.
+    """Compute the lower bound, if enough has happened since it was last computed.
 
     That is: the known cap has changed, or a result has come in and the runs have grown by a 64th.
-    In between they stay as they are, which costs the search little and saves most of the work.
+    In between it stays as it is, which costs the search little and saves most of the work.
     """
     tester, rules, scratch = state.testers[index], state.rules, state.scratch
     started, level = tester.started, tester.known_level
@@ -158,47 +156,16 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
         return
     tester.measure_at = started + 1 + (started >> 6)
     if tester.crashed > 0 and math.isinf(rules.cutoff):
-        tester.full = tester.sharp = math.inf
+        tester.full = math.inf
         return
     size = collect(state, index, cap_at(rules, level), rules.first_cap)
     share = error_share(index, state.pools[0].members)
     needed = evidence(rules, share, octave_at(rules, level), started)
-    least = least_mean(state, index)
     bound, bet = lower_mean(
         scratch.points, scratch.weights, size, needed, tester.full_bet, PRECISION
     )
     # Bounds of all times hold at once, so the best so far may be kept.
-    tester.full, tester.full_bet = max(tester.full, least, bound), bet
-    needed *= state.profile.sharpness
-    bound, bet = lower_mean(
-        scratch.points, scratch.weights, size, needed, tester.sharp_bet, PRECISION
-    )
-    tester.sharp, tester.sharp_bet = max(least, bound), bet
-
-
-@compiled_apart
-def sharp_in_flight(state: State, index: int) -> float:
-    """The sharper index as if each new run in flight had just reached the known cap.
-
-    With several runs at a time, a configuration would be chosen again and again before its first
-    result is in. Thinking the worst of runs in flight sends the next one elsewhere if there is
-    anything as good, and not otherwise. It is for choosing only: nothing is certified by it.
-    """
-    tester, rules, scratch = state.testers[index], state.rules, state.scratch
-    level = tester.known_level
-    cap = cap_at(rules, level)
-    size = collect(state, index, cap, cap)
-    share = error_share(index, state.pools[0].members)
-    needed = evidence(rules, share, octave_at(rules, level), tester.started)
-    bound, _ = lower_mean(
-        scratch.points,
-        scratch.weights,
-        size,
-        needed * state.profile.sharpness,
-        tester.sharp_bet,
-        PRECISION,
-    )
-    return max(float(tester.sharp), bound)
+    tester.full, tester.full_bet = max(tester.full, least_mean(state, index), bound), bet
 
 
 @compiled

@@ -1,8 +1,8 @@
 """A tournament tree: the smallest of many keys, where one key changes at a time.
 
-The scheduler keeps three of them: over the lower bounds (whom to run), over the steps until which
-those keys hold (whom to look at again), and over the sharper index, if there is one. A key is two
-numbers compared in their order, and ties go to the lower index.
+The scheduler keeps four of them: over the lower bounds (whom to run), over the steps until which
+those keys hold (whom to look at again), and two over those who climb a ladder, if there is one. A
+key is two numbers compared in their order, and ties go to the lower index.
 Changing one key costs O(log n); the winner is read off the root.
 """
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from cunctator.core.compiled import compiled
 from cunctator.core.rows import Rows, new_rows
-from cunctator.core.sentinels import NONE
 
 ROOT = 1
 
@@ -97,17 +96,3 @@ def winner_between(tree: Tournament, low: int, high: int) -> int:
         first >>= 1
         last >>= 1
     return int(tree[best].winner)
-
-
-@compiled
-def winner_without(tree: Tournament, index: int, size: int) -> int:
-    """The winner among the first `size` if `index` did not take part; NONE if nobody else does."""
-    if size == 1:
-        return NONE
-    if index == 0:
-        return winner_between(tree, 1, size)
-    before = winner_between(tree, 0, index)
-    if index == size - 1:
-        return before
-    after, leaves = winner_between(tree, index + 1, size), tree.size >> 1
-    return after if _comes_before(tree, leaves + after, leaves + before) else before

@@ -281,7 +281,7 @@ class SearchTable(StrictTable):
 
     @model_validator(mode="after")
     def _pools_can_grow(self) -> SearchTable:
-        if self.configurations is None and not PROFILES[self.profile].has_sharp:
+        if self.configurations is None and not PROFILES[self.profile].has_ladder:
             problem = f"{self.profile} needs a fixed number of configurations"
             raise Wrong(problem, "add it, e.g. configurations = 100", "profile")
         return self
