@@ -55,11 +55,9 @@ STATUS_CODE = {Status.SOLVED: SOLVED, Status.CAPPED: CAPPED, Status.CRASHED: CRA
 
 @compiled
 def rekey_all(state: State) -> None:
-    """Set every key from scratch."""
+    """Set every key of a lower bound from scratch."""
     for index in range(state.testers.size):
         rekey(state, index)
-        if state.ladder.made > 0:
-            rekey_climber(state, index)
 
 
 @compiled

@@ -25,7 +25,7 @@ from cunctator.core.queues import Queues, new_queues, queue_has_room
 from cunctator.core.rows import Rows, continued, longer, new_record, new_rows
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
 from cunctator.core.sentinels import NONE
-from cunctator.core.tournament import Tournament, new_tournament
+from cunctator.core.tournament import Tournament, copy_keys, new_tournament
 from cunctator.core.values import Values, new_values, values_have_room
 
 MAX_BINS = 24
@@ -342,9 +342,13 @@ def new_flights(slots: int) -> Rows[Flight]:
 def with_more_configurations(state: State, configurations: int) -> State:
     """The same state with room for more configurations, of which nothing is known yet.
 
-    The keys must be set from scratch (see `scheduler.rekey_all`).
+    The keys of lower bounds must be set from scratch (see `scheduler.rekey_all`). Those of climbers
+    stay as they are: they tell what was known when they were set, and when there is more room is
+    not to matter.
     """
     fresh = new_state(configurations, state.rules, state.profile, state.pools["members"])
+    copy_keys(state.by_ratio, fresh.by_ratio)
+    copy_keys(state.by_bound, fresh.by_bound)
     queues, runtimes, values = state.queues, state.runtimes, state.values
     return state._replace(
         testers=continued(fresh.testers, state.testers),

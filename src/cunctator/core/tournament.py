@@ -79,6 +79,15 @@ def set_key(tree: Tournament, index: int, first: float, second: float) -> None:
 
 
 @compiled
+def copy_keys(source: Tournament, tree: Tournament) -> None:
+    """Give all indices of one tree the same keys in another one, which has room for them."""
+    leaves = source.size >> 1
+    for index in range(leaves):
+        leaf = source[leaves + index]
+        set_key(tree, index, leaf.first, leaf.second)
+
+
+@compiled
 def winner_between(tree: Tournament, low: int, high: int) -> int:
     """The winner among the indices from `low` to `high` - 1; there must be one."""
     leaves = tree.size >> 1
