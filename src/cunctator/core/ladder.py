@@ -14,7 +14,8 @@ the ladder there: whoever is to become the incumbent should solve something with
 
 Longer caps. A rung may cost more because it has more pairs, or because its runs are longer. If few
 of the seconds on a rung were spent on runs that reached the cap, a longer cap costs little; so the
-cap grows by a factor of 1.25 to the power of 1/phi for each rung, where phi is their share.
+cap grows by a factor of 1.25 to the power of 1/phi for each rung, where phi is their share. Without
+a cutoff, a cap that no run has reached stays.
 """
 
 from __future__ import annotations
@@ -82,20 +83,23 @@ def seek_base(state: State) -> bool:
     """Begin the ladder, if what has been run shows which cap to begin with; or try a longer one."""
     ladder, rules, size = state.ladder, state.rules, tried_pairs(state)
     while True:
-        cap, all_known = cap_at(rules, ladder.trial), True
+        cap, all_known, all_ended = cap_at(rules, ladder.trial), True, True
         for index in range(tried_first(state)):
-            known = solved = 0
+            known = solved = crashed = 0
             for pair in range(min(size, state.testers[index].started)):
                 known += is_known(state, index, pair, cap)
                 solved += solved_within(state, index, pair, cap)
+                crashed += value_at(state.values, index, pair) == CRASHED_PAIR
             all_known = all_known and known == size
+            all_ended = all_ended and solved + crashed == size
             if known == size and solved >= MOST * size:
                 _begin_ladder(state)
                 return True
         if not all_known:
             return False
         longer = ladder.trial + TRIAL_STEP
-        if longer > MOST_LEVELS or cap_at(rules, longer) > LONGEST_TRIAL * rules.cutoff:
+        is_long = longer > MOST_LEVELS or cap_at(rules, longer) > LONGEST_TRIAL * rules.cutoff
+        if all_ended or is_long:  # what has crashed is not solved under a longer cap either
             _begin_ladder(state)
             return True
         ladder.trial = longer
@@ -141,8 +145,10 @@ def make_rung(state: State) -> None:
     if (is_whole and cap_at(rules, ladder.level[below]) >= rules.cutoff) or rung == RUNGS:
         ladder.top = below
         return
-    wanted = ladder.wanted[below] * CAP_GROWTH ** (1.0 / _unsolved_share(state, below))
-    level = ladder.level[below]
+    wanted, level, share = ladder.wanted[below], ladder.level[below], _unsolved_share(state, below)
+    # Without a cutoff there is no end of longer caps: one that nobody has reached is long enough.
+    if share > 0.0 or not math.isinf(rules.cutoff):
+        wanted *= CAP_GROWTH ** (1.0 / max(LEAST_UNSOLVED, share))
     if is_whole:  # there is nothing else left that may grow
         wanted = max(wanted, math.ldexp(rules.first_cap, int(level + 1)))
     while cap_at(rules, level) < rules.cutoff and (
@@ -166,7 +172,7 @@ def _unsolved_share(state: State, rung: int) -> float:
         rung -= 1
     if clipped == 0.0:
         return 1.0
-    return min(1.0, max(LEAST_UNSOLVED, unsolved * cap / clipped))
+    return min(1.0, unsolved * cap / clipped)
 
 
 @compiled_apart
