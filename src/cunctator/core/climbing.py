@@ -48,6 +48,10 @@ def settle(state: State, index: int) -> None:
                 climb(state, other)
     else:
         climb(state, index)
+        # Its crashes decide who is hopeless.
+        if index == state.now.incumbent and state.testers[index].crashed > 0:
+            if math.isinf(state.rules.cutoff):
+                rekey_climbers(state)
 
 
 @compiled_apart
@@ -161,9 +165,15 @@ def _arrive(state: State, index: int, rung: int) -> None:
     if now.incumbent != incumbent:
         for other in range(now.last_entered + 1):
             measure(state, other)
-            rekey_climber(state, other)
-    else:
+        rekey_climbers(state)
+    elif index != incumbent:
         measure(state, index)
+    else:
+        # Whoever was ahead of it can be compared over more pairs now.
+        for other in range(now.last_entered + 1):
+            if state.testers[other].rung >= rung:
+                measure(state, other)
+                rekey_climber(state, other)
 
 
 @compiled
@@ -231,6 +241,13 @@ def rekey_climber(state: State, index: int) -> None:
         bound = tester.difference - spread * tester.deviation
     set_key(state.by_ratio, index, ratio, 0.0)
     set_key(state.by_bound, index, bound, 0.0)
+
+
+@compiled
+def rekey_climbers(state: State) -> None:
+    """Set the keys of all that have entered the ladder."""
+    for index in range(state.now.last_entered + 1):
+        rekey_climber(state, index)
 
 
 @compiled
