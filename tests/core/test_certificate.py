@@ -18,10 +18,7 @@ from cunctator.core.certificate import (
     top_octave,
 )
 from cunctator.core.scheduler import Scheduler
-from cunctator.core.state import RIVAL
 from cunctator.core.tight import error_share, evidence
-from cunctator.core.tournament import ROOT
-from cunctator.core.turns import WELL_KNOWN
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 
@@ -210,24 +207,6 @@ def test_least_runs_is_where_the_share_is_certified(delta):
         return 1 - reference_lower(np.ones(started), needed)
 
     assert share(runs) <= delta * (1 + 1e-6) and share(runs - 1) > delta * (1 - 1e-6)
-
-
-def test_rivals_wait_until_the_choice_is_well_known():
-    random = np.random.default_rng(4)
-    runtimes = np.exp(random.normal(0, 0.4, (30, 1)) + random.normal(0, 1.0, (30, 20_000)))
-    simulation = Simulation(make_table(runtimes), first_cap=0.1)
-    state, before = simulation.state, 0.0
-    waited = 0
-    for _ in range(4000):
-        best = state.by_sharp[ROOT].winner
-        known = state.testers[best].full >= WELL_KNOWN * state.testers[best].sharp
-        simulation.advance(1)
-        state = simulation.state  # it may have been enlarged
-        after = float(state.pools[0].turns[RIVAL])
-        assert known or after == before
-        waited += not known
-        before = after
-    assert waited > 100
 
 
 def test_runs_put_off_count_as_the_cap_they_have_reached():

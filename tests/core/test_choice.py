@@ -9,51 +9,21 @@ import pytest
 
 from cunctator.base.records import Outcome, Status
 from cunctator.core.bounds import lower_bound
-from cunctator.core.pools import choose
+from cunctator.core.check import caps_up_to
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import FINISHED, NONE
-from cunctator.core.state import RIVAL, RUNGS, SHARP
+from cunctator.core.state import BOUND, HONEST, NEWCOMER, RATIO, SEEKING
 from cunctator.core.tester import NOTHING, next_kind
+from cunctator.core.turns import choose
+from cunctator.core.values import NOT_YET, values_of
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 
 
-def brute_force_choice(state, sharp, without=None):
+def least_lower_bound(state, size):
     log_step = math.log(state.now.step + 1)
-
-    def key(i):
-        exact = state.testers[i].completed == state.rules.instances
-        bound = lower_bound(state, i, log_step)
-        return state.testers[i].sharp if sharp and not exact else bound
-
-    others = (i for i in range(state.testers.size) if i != without)
-    return min(others, key=lambda i: (key(i), state.testers[i].started, i), default=without)
-
-
-def price(state, index):
-    completed = state.testers[index].completed
-    return state.testers[index].granted / completed if completed else math.inf
-
-
-def promotion(state):
-    return [state.now.promoted, state.now.goal]
-
-
-def brute_force_promoted(state, promoted):
-    """Whom `promotion.py` promotes and to where, by a scan; `promoted` was the last one."""
-    rungs = state.rungs
-
-    def can_run(index):
-        return next_kind(state, index) != NOTHING
-
-    if promoted[0] != NONE and rungs[promoted[0]] < promoted[1] and can_run(promoted[0]):
-        return promoted
-    for rung in range(RUNGS - 2, 0, -1):
-        if (rungs > rung).sum() + 1 <= (rungs >= rung).sum() / 2:
-            on_it = [i for i in np.flatnonzero(rungs == rung) if can_run(i)]
-            if on_it:
-                return [min(on_it, key=lambda i: (price(state, i), i)), rung + 1]
-    return None
+    keys = [(lower_bound(state, i, log_step), state.testers[i].started, i) for i in range(size)]
+    return min(keys)[2]
 
 
 @pytest.mark.parametrize("profile", ["paper", "proved", "tight"])
@@ -64,56 +34,209 @@ def test_choice_is_the_argmin_at_every_step(profile, size):
     means = random.normal(0.5, 0.5, (size, 1))
     table = make_table(np.exp(means + random.normal(0, 1.0, (size, 6000))))
     simulation = Simulation(table, profile=profile, first_cap=0.3)
+    honest = 0
     for warm_up in (0, 500 * size, 500 * size, 500 * size, 1000 * size, 2000 * size):
         simulation.advance(warm_up)
         simulation.check()
         for _ in range(300):
-            promoted = promotion(simulation.state)
             choice = choose(simulation.state)
-            turn = simulation.state.now.turn
-            expected = brute_force_choice(simulation.state, turn == SHARP)
-            if turn == SHARP:
-                better = brute_force_promoted(simulation.state, promoted)
-                if better is not None:
-                    assert promotion(simulation.state) == better
-                    expected = better[0]
-            if turn == RIVAL:
-                leader = brute_force_choice(simulation.state, True)
-                expected = brute_force_choice(simulation.state, False, without=leader)
+            expected = least_lower_bound(simulation.state, size)
             if choice == FINISHED:
                 assert next_kind(simulation.state, expected) == NOTHING
                 return
-            assert choice == expected
+            if simulation.state.now.turn == HONEST:
+                assert choice == expected
+                honest += 1
             simulation.advance(1)
+    assert honest > 30
 
 
-@pytest.mark.parametrize("workers", [2, 7])
-def test_promotions_with_runs_in_flight(workers):
-    """What is in flight counts at its cap, in rungs and in prices."""
-    random = np.random.default_rng(workers)
-    means = random.uniform(1.0, 1.5, 30)
-    scheduler = Scheduler(30, None, first_cap=0.3, cutoff=20.0)
-    flying, promotions, with_flights = [], 0, 0
-    for _ in range(3000):
-        promoted = promotion(scheduler.state)
-        choice = choose(scheduler.state)
-        better = brute_force_promoted(scheduler.state, promoted)
-        if choice >= 0 and scheduler.state.now.turn == SHARP and better is not None:
-            assert choice == better[0]
-            assert promotion(scheduler.state) == better
-            promotions += better != promoted
-            with_flights += scheduler.state.testers[choice].in_flight > 0
-        run = scheduler.ask()
-        flying += [] if run is None else [run]
-        if len(flying) == workers or run is None:
+class Scan:
+    """What the search by pair should know, from values by pair alone, in plain NumPy."""
+
+    def __init__(self, state):
+        self.state = state
+        self.cutoff = state.rules.cutoff
+        self.incumbent = int(state.now.incumbent)
+        self.rungs = state.testers["rung"].tolist()
+
+    def cap(self, rung):
+        return caps_up_to(self.state, int(self.state.ladder.level[rung]))[-1]
+
+    def worths(self, index, rung):
+        values = self._values(index)[: int(self.state.ladder.pairs[rung])]
+        cap = self.cap(rung)
+        unsolved = min(2 * cap, self.cutoff) if cap < self.cutoff else self.cutoff
+        return np.where((values > 0) & (values <= cap) & (values < self.cutoff), values, unsolved)
+
+    def _values(self, index):
+        return values_of(self.state.values, index, int(self.state.testers[index].started))
+
+    def common_rung(self, index):
+        return min(self.rungs[index], self.rungs[self.incumbent])
+
+    def gaps(self, index):
+        """Relative to the incumbent's mean, over the highest rung that both have reached."""
+        rung = self.common_rung(index)
+        ours, theirs = self.worths(index, rung), self.worths(self.incumbent, rung)
+        return (ours - theirs) / theirs.mean()
+
+    def deviation(self, index):
+        ladder, rung, gaps = self.state.ladder, self.common_rung(index), self.gaps(index)
+        usual = (1 + ladder.variances[rung]) / (1 + ladder.measured[rung])
+        squares = ((gaps - gaps.mean()) ** 2).sum()
+        return math.sqrt((8 * usual + squares) / (8 + gaps.size - 1) / gaps.size)
+
+    def missing(self, index):
+        """The pairs that the next rung lacks and that are not in flight; the next new one last."""
+        ladder, rung = self.state.ladder, self.rungs[index]
+        rung = int(ladder.entry) if rung == NONE else rung + 1
+        values, pairs = self._values(index), int(ladder.pairs[rung])
+        flights = self.state.flights
+        flying = set(flights["pair"][flights["configuration"] == index].tolist())
+        known = (values > 0) | ((values != NOT_YET) & (values <= -self.cap(rung)))
+        lacking = [pair for pair in np.flatnonzero(~known[:pairs]) if pair not in flying]
+        return rung, lacking + ([values.size] if values.size < pairs else [])
+
+    def may_climb(self, index):
+        is_below = self.rungs[index] != NONE and self.rungs[index] < self.state.ladder.top
+        return is_below and bool(self.missing(index)[1])
+
+    def climbers(self):
+        numbers = range(len(self.rungs))
+        crashed = self.state.testers["crashed"]
+        hopeless = math.isinf(self.cutoff) * (crashed > crashed[self.incumbent])
+        others = (i for i in numbers if i != self.incumbent and not hopeless[i])
+        return [index for index in others if self.may_climb(index)]
+
+
+class Followed:
+    """A scheduler whose choices are compared with those of a scan, step by step.
+
+    Deviations are those of the moment when somebody was compared, so they are noted then.
+    """
+
+    def __init__(self, scheduler):
+        self.scheduler = scheduler
+        self.compared, self.deviations = {}, {}
+        self.seen = dict.fromkeys((SEEKING, NEWCOMER, RATIO, BOUND, HONEST), 0)
+        self.note()
+
+    def note(self):
+        """Compare what is kept with the scan; call it after every result."""
+        scan = Scan(self.scheduler.state)
+        testers, is_first = self.scheduler.state.testers, not self.compared
+        for index in range(testers.size):
+            if index == scan.incumbent or scan.common_rung(index) == NONE:
+                continue
+            moment = (scan.rungs[index], scan.common_rung(index), scan.incumbent)
+            if self.compared.get(index) != moment:
+                self.compared[index] = moment
+                # Those who enter together, when the first cap is found, are compared in turn.
+                kept = float(testers[index].deviation)
+                self.deviations[index] = kept if is_first else scan.deviation(index)
+            assert testers[index].difference == pytest.approx(scan.gaps(index).mean(), abs=1e-9)
+            assert testers[index].deviation == pytest.approx(self.deviations[index])
+
+    def ask(self):
+        """The next run, if it is what a scan would choose."""
+        state, turns = self.scheduler.state, self.scheduler.state.turns.copy()
+        run = self.scheduler.ask()
+        if run is None:
+            return None
+        turn = min(int(state.now.turn), HONEST)
+        self.seen[turn] += 1
+        return run, turn, turns
+
+    def expected(self, selector, scan):
+        """Whom a selector chooses."""
+        testers = self.scheduler.state.testers
+
+        def key(index):
+            difference, deviation = testers[index].difference, self.deviations[index]
+            if selector == RATIO:
+                return difference / deviation
+            return difference - 3 * deviation
+
+        least = min(((key(i), i) for i in scan.climbers()), default=None)
+        is_ahead = least is not None and scan.rungs[least[1]] < scan.rungs[scan.incumbent]
+        if not is_ahead and scan.may_climb(scan.incumbent):
+            return scan.incumbent
+        return least and least[1]
+
+    def newcomer(self, scan):
+        found = (i for i, rung in enumerate(scan.rungs) if rung == NONE and scan.missing(i)[1])
+        return next(found, None)
+
+
+def due_turn(turns, has_newcomer, entered):
+    """Who has had least of its share of the time; of climbers, also the other one."""
+    if has_newcomer and entered < 8:
+        return [NEWCOMER]
+    first = RATIO if turns[RATIO] / 2 <= turns[BOUND] else BOUND
+    parts = 2 if first == RATIO else 1
+    climbers = [first, RATIO + BOUND - first]
+    if not has_newcomer:
+        return climbers
+    if turns[first] / parts < turns[NEWCOMER] / 2:
+        return [*climbers, NEWCOMER]
+    return [NEWCOMER]
+
+
+def follow(scheduler, steps, slots, runtime_of, crashes=lambda run: False):
+    """Make runs, and compare each choice with that of a scan."""
+    followed, random, flying = Followed(scheduler), np.random.default_rng(3), []
+    for _ in range(steps):
+        scan = Scan(scheduler.state)
+        newcomer = followed.newcomer(scan) if scheduler.state.ladder.made else None
+        plans = {turn: followed.expected(turn, scan) for turn in (RATIO, BOUND)}
+        plans[NEWCOMER] = newcomer
+        missing = {i: scan.missing(i) for i in plans.values() if i is not None}
+        entered = next((i for i, rung in enumerate(scan.rungs) if rung == NONE), len(scan.rungs))
+        asked = followed.ask() if len(flying) < slots else None
+        if asked is not None:
+            run, turn, turns = asked
+            flying.append(run)
+            if turn in plans:
+                due = due_turn(turns, newcomer is not None, entered)
+                possible = [which for which in due if plans[which] is not None]
+                assert turn == possible[0]
+                assert run.configuration == plans[turn]
+                rung, pairs = missing[run.configuration]
+                assert run.pair == pairs[0] and run.cap == scan.cap(rung)
+                assert turns[HONEST:].sum() >= turns.sum() / 8 * (1 - 1e-12)
+            elif turn == HONEST:
+                is_due = turns[HONEST:].sum() < turns.sum() / 8
+                has_work = any(index is not None for index in plans.values())
+                assert is_due or not has_work
+        if len(flying) == slots or asked is None:
             run = flying.pop(random.integers(len(flying)))
-            runtime = means[run.configuration] * hardness_of(run.pair)
-            status = Status.SOLVED if runtime < run.cap else Status.CAPPED
+            runtime = runtime_of(run)
+            solved = runtime <= run.cap and runtime < scheduler.state.rules.cutoff
+            status = Status.SOLVED if solved else Status.CAPPED
+            status = Status.CRASHED if crashes(run) else status
             scheduler.tell(run, Outcome(status, min(runtime, run.cap)))
+            followed.note()
     scheduler.check()
-    assert promotions > 100 and with_flights > 100
+    return followed.seen
 
 
-def hardness_of(pair):
-    """How hard a pair is: the same for all."""
-    return np.random.default_rng([pair, 5]).lognormal(0.0, 1.0)
+def runtime_of(run):
+    """Configurations differ by half at most, and pairs a lot; the same for all."""
+    speed = 1.0 + 0.5 * np.random.default_rng([run.configuration, 4]).random()
+    own = np.random.default_rng([run.configuration, run.pair, 6]).lognormal(0.0, 0.3)
+    return speed * own * np.random.default_rng([run.pair, 5]).lognormal(0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("slots", "cutoff", "crash_share"),
+    [(1, 20.0, 0), (1, None, 5), (2, 20.0, 5), (2, None, 0), (7, 20.0, 0), (7, None, 5)],
+)
+def test_each_selector_chooses_by_pair(slots, cutoff, crash_share):
+    scheduler = Scheduler(60, None, first_cap=0.3, cutoff=cutoff)
+
+    def crashes(run):
+        return crash_share > 0 and (run.configuration * 7 + run.pair) % 23 < crash_share
+
+    seen = follow(scheduler, 900, slots, runtime_of, crashes)
+    assert min(seen.values()) > 15

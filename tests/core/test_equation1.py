@@ -13,8 +13,8 @@ from cunctator.core.bounds import lasting_lower_bound, lower_bound
 from cunctator.core.check import known_values
 from cunctator.core.equation1 import bin_edge, dyadic_queue_target, measure_areas
 from cunctator.core.profiles import PROFILES
-from cunctator.core.state import FULL, Rules, grow, new_state, room_for_result
-from cunctator.core.tester import CAPPED, CRASHED, NEW, SOLVED, begin, finish, update
+from cunctator.core.state import HONEST, Rules, grow, new_state, room_for_result
+from cunctator.core.tester import CAPPED, CRASHED, SOLVED, begin, finish, update
 from tests.reference import bin_of, epsilon, integral
 from tests.reference import queue_target as reference_target
 
@@ -32,8 +32,10 @@ def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
     for status, seconds in results:
         if not room_for_result(state, 0):
             state = grow(state, 0)
-        pair, at = begin(state, 0, NEW)
-        finish(state, 0, pair, at, True, FULL, status, seconds)
+        pair = state.now.pair = int(state.testers[0].started)
+        state.now.level = level
+        begin(state, 0)
+        finish(state, 0, pair, level, True, HONEST, status, seconds)
         update(state, 0, True, False)
     return state
 

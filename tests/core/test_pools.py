@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from cunctator.base.errors import InvalidSetting
 from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.core.certificate import certify
-from cunctator.core.pools import (
-    RUNS_PER_DOUBLING,
-    SAFE_SHARE,
-    SMALL,
-    missed_share,
-    pool_error,
-    pool_sizes,
-)
+from cunctator.core.pools import choose_from_pools, missed_share, pool_error, pool_sizes
 from cunctator.core.replay import Events, replay
 from cunctator.core.scheduler import (
     STATUS_CODE,
@@ -28,12 +21,11 @@ from cunctator.core.scheduler import (
     finish_flight,
     rekey_all,
 )
-from cunctator.core.sentinels import ASKED
-from cunctator.core.state import TURNS, with_more_configurations
+from cunctator.core.sentinels import ASKED, WIDEN
+from cunctator.core.state import HONEST, with_more_configurations
 from cunctator.core.statement import headline
-from cunctator.core.tester import SOLVED
+from cunctator.core.tester import SOLVED, choose_next
 from cunctator.core.tournament import new_tournament, set_key, winner_between
-from cunctator.core.turns import pool_time
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 
@@ -99,46 +91,58 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
     scheduler = endless()
     conduct(scheduler, 6000, slots, check_every=211)
     state = scheduler.state
-    sizes, turns = state.pools["members"], state.pools["turns"]
-    frontier, opened = int(state.now.frontier), int(state.now.opened)
-    assert frontier >= 3 and opened > frontier
+    sizes, opened = state.pools["members"], int(state.now.opened)
     started = state.testers["started"]
-    assert (started[: sizes[frontier - 1]] > 0).all(), "a pool is left before it is looked at"
+    assert opened >= 4
+    assert started[sizes[opened - 2]] > 0, "a pool is opened when its first one is run"
     assert not started[sizes[opened - 1] :].any(), "a pool is looked at before it is open"
-    times = np.array([pool_time(state, pool) for pool in range(opened)])
-    total = times.sum()
-    assert total == pytest.approx(turns.sum())
-    safe = turns[:, TURNS:].sum()
-    longest = slots * CUTOFF
-    assert SAFE_SHARE * total - longest <= safe <= SAFE_SHARE * total + longest
-    # Whoever has least k^2 time has the next safe run: no claim is far behind the others'.
-    claims = np.arange(1, opened + 1) ** 2 * times
-    safe_claims = claims[: frontier + 1]
-    for number in range(1, frontier + 1):
-        assert safe_claims[number - 1] + number**2 * longest >= safe / (math.pi**2 / 6) - longest
+    honest, longest = state.turns[HONEST:], slots * CUTOFF
+    assert abs(honest.sum() - state.turns.sum() / 8) <= longest
+    assert not honest[opened:].any()
+    # Whoever has least k^2 time has the next honest run: no claim is far behind the others'.
+    for number in range(1, opened):
+        share = honest.sum() / (math.pi**2 / 6)
+        assert number**2 * (honest[number - 1] + longest) >= share - longest
 
 
-def test_a_pool_is_left_only_once_its_best_has_been_run_often():
+def test_a_pool_is_open_from_the_first_run_of_one_of_its_own():
     scheduler = endless()
-    left = 0
-    for _ in range(6000):
-        before, chosen = int(scheduler.state.now.frontier), scheduler.state.testers["chosen"].copy()
+    sizes, opened = scheduler.state.pools["members"], [1]
+    furthest = 0
+    for _ in range(4000):
         run = scheduler.ask()
-        for pool in range(before, int(scheduler.state.now.frontier)):
-            size = int(scheduler.state.pools[pool].members)
-            assert chosen[:size].min() > 0
-            assert chosen.max() >= 0.5 * RUNS_PER_DOUBLING * math.log2(size / SMALL)
-            left += 1
+        furthest = max(furthest, run.configuration)
+        opened.append(int(scheduler.state.now.opened))
+        # It is opened for its honest share, too, when that could pay for a look at all of it.
+        assert furthest < sizes[opened[-1] - 1]
         scheduler.tell(run, outcome_of(run))
-    assert left >= 3
+    assert opened == sorted(opened) and opened[-1] >= 4
+
+
+def test_honest_shares_alone_open_pools():
+    """As if the search found nothing to do: each pool waits until one look at all is paid for."""
+    scheduler = endless()
+    state = scheduler.state
+    sizes = state.pools["members"]
+    for opened in range(1, 6):
+        needed = (opened + 1) ** 2 * int(sizes[opened]) * FIRST_CAP
+        state.turns[HONEST] = needed * (1 - 1e-9)
+        choose_from_pools(state)
+        assert state.now.opened == opened
+        state.turns[HONEST] = needed * (1 + 1e-9)
+        if choose_from_pools(state) == WIDEN:
+            scheduler.widen()
+            state = scheduler.state
+            choose_from_pools(state)
+        assert state.now.opened == opened + 1
 
 
 def test_room_that_grows_changes_nothing():
     grown, roomy = endless(), endless()
-    roomy.state = with_more_configurations(roomy.state, 400)
+    roomy.state = with_more_configurations(roomy.state, 3000)
     rekey_all(roomy.state)
     assert conduct(grown, 3000, 3) == conduct(roomy, 3000, 3)
-    assert grown.state.testers.size < 400
+    assert grown.state.testers.size < 3000
     assert grown.recommend() == roomy.recommend()
     assert grown.certificate() == roomy.certificate()
 
@@ -165,7 +169,8 @@ def test_the_answer_is_not_the_best_of_the_smallest_pool():
     """Small pools are worked on all the time; whoever is started most may be one of three."""
     scheduler = endless()
     conduct(scheduler, 8000)
-    size = int(scheduler.state.pools[scheduler.state.now.frontier].members)
+    size = int(scheduler.state.now.last_entered) + 1
+    assert size > 100
     speeds = np.array([np.random.default_rng([k, 5]).lognormal(-2, 0.6) for k in range(size)])
     speeds[16::17] = np.inf  # these crash
     answer = scheduler.recommend()
@@ -246,6 +251,7 @@ def test_optimal_is_against_all_pools():
     state, draws = simulation.state, lambda size: size - 1
     while not (state.testers["completed"] == 4).all():  # run everything to its end
         index = int(np.flatnonzero(state.testers["completed"] < 4)[0])
+        choose_next(state, index)
         begin_flight(state, index, 0)
         finish_flight(state, 0, SOLVED, float(runtimes[index, 0]))
     assert certify(state, 9, draws).optimal and not certify(state, 0, draws).optimal

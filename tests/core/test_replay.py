@@ -68,8 +68,10 @@ def test_replay_gives_the_same_scheduler(seed, steps, workers, instances, size):
         flying, key=lambda run: run.number
     )
     assert after.step == before.step and after.recommend() == before.recommend()
-    for name in ("opened", "frontier", "frontier_since", "screened_at", "most_chosen"):
+    for name in ("opened", "last_entered", "incumbent", "compared_pairs"):
         assert after.state.now[name] == before.state.now[name]
+    assert after.state.ladder == before.state.ladder
+    np.testing.assert_array_equal(after.state.turns, before.state.turns)
     np.testing.assert_array_equal(after.state.pools, before.state.pools)
     ours, theirs = after.state.testers, before.state.testers
     same = min(ours.size, theirs.size)  # room made for an ask in vain stays empty
