@@ -8,11 +8,14 @@ alone, and so it does without a search.
 
 from __future__ import annotations
 
+from cunctator.core.choice import choose_honestly
 from cunctator.core.compiled import compiled
+from cunctator.core.known import is_exact
 from cunctator.core.pools import choose_from_pools
 from cunctator.core.search import choose_by_pair
 from cunctator.core.sentinels import EXHAUSTED, FINISHED, NONE, WAIT
 from cunctator.core.state import HONEST, State
+from cunctator.core.tournament import ROOT
 
 
 @compiled
@@ -25,6 +28,8 @@ def choose(state: State) -> int:
     if not state.profile.has_ladder:
         index = choose_from_pools(state)
         return FINISHED if index == EXHAUSTED else index
+    if _is_proved(state):
+        return FINISHED
     if not _is_honest_due(state):
         index = choose_by_pair(state)
         if index != NONE:
@@ -37,6 +42,18 @@ def choose(state: State) -> int:
         searched = choose_by_pair(state)
         return WAIT if searched == NONE else searched
     return FINISHED if index == EXHAUSTED else index
+
+
+@compiled
+def _is_proved(state: State) -> bool:
+    """Whether the best of all is known, so that the search is over, whatever else could be run.
+
+    It may not depend on whose turn it is: that is another one when it is asked again later.
+    """
+    size = state.pools[state.pools.size - 1].members
+    if size > state.testers.size or not is_exact(state, state.by_lower[ROOT].winner):
+        return False
+    return choose_honestly(state, size) == EXHAUSTED
 
 
 @compiled
