@@ -38,7 +38,7 @@ LEAST_SPREAD = 3.0
 
 
 @compiled
-def settle(state: State, index: int) -> None:
+def settle(state: State, index: int, has_crashed: bool) -> None:
     """Take into account that something new is known of a configuration."""
     if not state.profile.has_ladder:
         return
@@ -48,10 +48,11 @@ def settle(state: State, index: int) -> None:
                 climb(state, other)
     else:
         climb(state, index)
-        # Its crashes decide who is hopeless.
-        if index == state.now.incumbent and state.testers[index].crashed > 0:
-            if math.isinf(state.rules.cutoff):
-                rekey_climbers(state)
+        is_judged = index == state.now.incumbent and state.testers[index].rung != NONE
+        if has_crashed and is_judged and math.isinf(state.rules.cutoff):
+            # Its score is another one, wherever it crashed, and so is who is hopeless.
+            _reconsider(state, index)
+            _begin_reign(state)
 
 
 @compiled_apart
@@ -155,20 +156,17 @@ def _arrive(state: State, index: int, rung: int) -> None:
         tester.covered = 0
     incumbent = now.incumbent
     _reconsider(state, index)
-    if now.incumbent != incumbent or index == incumbent:
-        find_entry(state)
     if index != now.incumbent and state.testers[now.incumbent].rung >= rung:
         _, squares = _difference(state, index, rung)
         ladder.measured[rung] += 1.0
         size = ladder.pairs[rung]
         ladder.variances[rung] += squares / (size - 1) if size > 1 else 1.0
     if now.incumbent != incumbent:
-        for other in range(now.last_entered + 1):
-            measure(state, other)
-        rekey_climbers(state)
+        _begin_reign(state)
     elif index != incumbent:
         measure(state, index)
     else:
+        find_entry(state)
         # Whoever was ahead of it can be compared over more pairs now.
         for other in range(now.last_entered + 1):
             if state.testers[other].rung >= rung:
@@ -178,7 +176,7 @@ def _arrive(state: State, index: int, rung: int) -> None:
 
 @compiled
 def _reconsider(state: State, index: int) -> None:
-    """Who is the incumbent, now that a configuration has reached another rung."""
+    """Who is the incumbent, now that a configuration has reached another rung, or has crashed."""
     testers, now = state.testers, state.now
     rung = testers[now.incumbent].rung
     if rung == NONE:
@@ -193,6 +191,15 @@ def _reconsider(state: State, index: int) -> None:
             rival = score(state, other, rung)
             if rival < best:
                 now.incumbent, best = other, rival
+
+
+@compiled
+def _begin_reign(state: State) -> None:
+    """Compare everybody with the incumbent, which may be another one than before."""
+    find_entry(state)
+    for index in range(state.now.last_entered + 1):
+        measure(state, index)
+        rekey_climber(state, index)
 
 
 @compiled
@@ -241,13 +248,6 @@ def rekey_climber(state: State, index: int) -> None:
         bound = tester.difference - spread * tester.deviation
     set_key(state.by_ratio, index, ratio, 0.0)
     set_key(state.by_bound, index, bound, 0.0)
-
-
-@compiled
-def rekey_climbers(state: State) -> None:
-    """Set the keys of all that have entered the ladder."""
-    for index in range(state.now.last_entered + 1):
-        rekey_climber(state, index)
 
 
 @compiled

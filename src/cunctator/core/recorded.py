@@ -101,7 +101,7 @@ def advance(
         # A retry could have gone on from the cap of the try before.
         totals.resumed += seconds if is_new else seconds - cap_at(state.rules, tried)
         update(state, index, True, not is_new)
-        settle(state, index)
+        settle(state, index, False)
         if totals.charged >= totals.look_charged and now.step >= totals.look_step:
             note_incumbent(state, ledger)
     return GOING_ON, 0

@@ -81,7 +81,7 @@ def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     flight.configuration = NONE
     finish(state, index, flight.pair, flight.level, flight.is_new, flight.turn, status, seconds)
     update(state, index, True, False)
-    settle(state, index)
+    settle(state, index, status == CRASHED)
 
 
 @dataclass(frozen=True, slots=True)
