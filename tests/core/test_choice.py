@@ -129,7 +129,8 @@ class Followed:
         for index in range(testers.size):
             if index == scan.incumbent or scan.common_rung(index) == NONE:
                 continue
-            moment = (scan.rungs[index], scan.common_rung(index), scan.incumbent)
+            crashed = math.isinf(scan.cutoff) and int(testers[scan.incumbent].crashed)
+            moment = (scan.rungs[index], scan.common_rung(index), scan.incumbent, crashed)
             if self.compared.get(index) != moment:
                 self.compared[index] = moment
                 # Those who enter together, when the first cap is found, are compared in turn.

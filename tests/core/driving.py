@@ -1,0 +1,63 @@
+"""Schedulers driven by made-up runtimes, with runs in flight and results in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cunctator.base.records import Outcome, Run, Status
+from cunctator.core.replay import Events
+from cunctator.core.scheduler import STATUS_CODE, Scheduler
+from cunctator.core.sentinels import ASKED
+
+RuntimeOf = Callable[[int, int], float]
+"""Of a configuration on a pair; negative: it crashes after so many seconds."""
+
+
+def outcome(scheduler: Scheduler, run: Run, runtime_of: RuntimeOf) -> Outcome:
+    """What a run comes to."""
+    runtime = runtime_of(run.configuration, run.pair)
+    if runtime < 0:
+        return Outcome(Status.CRASHED, min(-runtime, run.cap))
+    solved = runtime <= run.cap and runtime < scheduler.state.rules.cutoff
+    return Outcome(Status.SOLVED if solved else Status.CAPPED, min(runtime, run.cap))
+
+
+def drive(
+    scheduler: Scheduler,
+    runtime_of: RuntimeOf,
+    steps: int = 10**6,
+    slots: int = 1,
+    after: Callable[[], None] | None = None,
+) -> list[Run]:
+    """Make so many runs, or all there are; returns them. `after` is called after every result."""
+    random, flying, asked = np.random.default_rng(7), [], []
+    while len(asked) < steps or flying:
+        while len(flying) < slots and len(asked) < steps and (run := scheduler.ask()) is not None:
+            flying.append(run)
+            asked.append(run)
+        if not flying:
+            break
+        run = flying.pop(int(random.integers(len(flying))))
+        scheduler.tell(run, outcome(scheduler, run, runtime_of))
+        if after is not None:
+            after()
+    return asked
+
+
+def asked_row(run: Run) -> tuple[int, int, int, int, float]:
+    """A row of a journal: a run is asked for."""
+    return run.number, run.configuration, run.pair, ASKED, 0.0
+
+
+def told_row(run: Run, outcome: Outcome) -> tuple[int, int, int, int, float]:
+    """A row of a journal: its outcome has come in."""
+    return run.number, run.configuration, run.pair, STATUS_CODE[outcome.status], outcome.seconds
+
+
+def events_of(rows: list[tuple[int, int, int, int, float]]) -> Events:
+    """Rows of a journal as columns."""
+    columns = list(zip(*rows, strict=True)) or [()] * 5
+    kinds = [np.int64] * 4 + [np.float64]
+    return Events(*(np.array(c, dtype=k) for c, k in zip(columns, kinds, strict=True)))
