@@ -26,7 +26,9 @@ from cunctator.study.journal.tables import EVENTS, PROGRESS, End
 from cunctator.study.warm import MOST, warm_configurations
 from tests.recorded_workers import SCENARIO, RecordedWorkers
 
-ENDLESS = SCENARIO.replace("configurations = 12\n", "").replace('"{python}"', '"./solver"')
+ENDLESS = SCENARIO.replace("configurations = 12\n", "seed = 2\n").replace(
+    '"{python}"', '"./solver"'
+)
 TESTS = "[test_instances]\nnames = ['d', 'e', 'f']\n"
 STUDIES = Path(__file__).parents[1] / "studies"
 
@@ -61,7 +63,7 @@ def liked(origin):
         found = connection.execute("select configuration from incumbents order by id desc")
         numbers = [number for number in dict.fromkeys(row[0] for row in found) if number]
     space = load_scenario(origin / "scenario.toml").space
-    assert len(numbers) >= 3
+    assert len(numbers) > MOST
     return [space.configuration(number) for number in numbers]
 
 
@@ -93,10 +95,12 @@ def test_one_that_cannot_be_gone_on_with(old, liked, tmp_path):
     tamper(old)
     before = (old / FILE).read_bytes()
     assert "400 of 400 runs" in command("status", old)
-    assert "by resampling instances" in command("validate", old, "--pairs", 6)
+    assert "On 3 test instances, 6 runs each" in command("validate", old, "--pairs", 6)
     result = CliRunner().invoke(app, ["resume", str(old), "--more", "100runs"])
     assert result.exit_code == 2 and result.output.count("\n") == 1
-    assert "cannot be gone on with to the letter: run " in result.output
+    assert (
+        "the search has changed, and it cannot be gone on with to the letter: run " in result.output
+    )
     assert (old / FILE).read_bytes() == before, "nothing was added to its budget"
     words = shlex.split(result.output.partition(": cunctator ")[2])
     new = tmp_path / "my old-2.study"

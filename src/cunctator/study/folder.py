@@ -101,8 +101,6 @@ def resumed_study(
     journal = open_journal(directory, writing=True)
     try:
         with _locked(directory):
-            add_checksums(journal)
-            journal.store.begin_writing()
             scenario = scenario_of(directory, journal)
             _check_unspoilt(directory, journal)
             added = (more, more_runs)
@@ -206,6 +204,9 @@ def _opened(
             unfinished = replay(scheduler, events)
         except DifferentReplay as error:
             raise _cannot_go_on(directory, error) from error
+    # Only now: whatever cannot be gone on with is left to the version that can.
+    add_checksums(journal)
+    journal.store.begin_writing()
     told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(
@@ -235,8 +236,8 @@ def _cannot_go_on(directory: Path, error: DifferentReplay) -> StudyProblem:
     words = shlex.join(["run", str(directory / COPY), str(new), "--warm", str(directory)])
     return StudyProblem(
         directory,
-        f"it cannot be gone on with to the letter: run {error.number} (event {error.event + 1}) was"
-        " not what this version would ask for",
+        "the search has changed, and it cannot be gone on with to the letter: run"
+        f" {error.number} (event {error.event + 1}) was not what this version would ask for",
         "use the version that began it, or begin a new study with what it liked:"
         f" cunctator {words}",
     )
