@@ -147,6 +147,22 @@ def test_room_that_grows_changes_nothing():
     assert grown.certificate() == roomy.certificate()
 
 
+def test_keys_of_climbers_do_not_depend_on_when_there_is_more_room():
+    """They tell what was known when they were set; later, others are known better."""
+    scheduler = endless()
+    conduct(scheduler, 2000)
+    trees = scheduler.state.by_ratio, scheduler.state.by_bound
+    size = scheduler.state.testers.size
+    scheduler.state.now.compared_pairs *= 1000
+    scheduler.widen()
+    state = scheduler.state
+    for before, after in zip(trees, (state.by_ratio, state.by_bound), strict=True):
+        keys = [tree["first"][tree.size // 2 :][:size] for tree in (before, after)]
+        assert np.isfinite(keys[0]).sum() > 10
+        np.testing.assert_array_equal(*keys)
+    scheduler.check()
+
+
 def test_replay_of_pools_that_grow():
     scheduler = endless()
     rows = []

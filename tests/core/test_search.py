@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cunctator import load_table
+from cunctator.core.known import cap_at
+from cunctator.core.queues import head_level
 from cunctator.core.replay import replay
 from cunctator.core.scheduler import Scheduler
+from cunctator.core.state import HONEST
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 from tests.core.driving import asked_row, events_of, outcome, told_row
@@ -113,3 +118,47 @@ def test_a_lucky_incumbent_is_found_out(seed):
     table = make_table(means * random.lognormal(-0.5, 1.0, (50, 4000)), cutoff=100.0)
     simulation = Simulation(table, first_cap=0.05, budget=40_000.0)
     assert means[simulation.run().incumbent, 0] < 1.1
+
+
+@given(
+    problem=runtimes,
+    configurations=st.sampled_from([1, 5, None]),
+    instances=st.sampled_from([10, 60, None]),
+    cutoff=st.sampled_from([None, 1.0, 9.0, 64.0]),
+    slots=st.sampled_from([1, 1, 6]),
+)
+@settings(max_examples=60)
+def test_what_the_worst_case_rests_on(problem, configurations, instances, cutoff, slots):
+    """docs/algorithm.md, "The worst case", 2 and 3: of honest turns, whatever else is run."""
+    scheduler = Scheduler(configurations, instances, first_cap=0.5, cutoff=cutoff)
+    random, flying, honest = np.random.default_rng(1), [], {}
+    for _ in range(500):
+        testers, queues = scheduler.state.testers.copy(), scheduler.state.queues
+        lengths = queues.headers["length"].copy()
+        lowest = {i: head_level(queues, i) for i in np.flatnonzero(lengths).tolist()}
+        run = scheduler.ask() if len(flying) < slots else None
+        if run is not None:
+            state = scheduler.state
+            is_honest = state.now.turn >= HONEST
+            flying.append((run, is_honest))
+            if is_honest and run.configuration < testers.size:
+                before, index = testers[run.configuration], run.configuration
+                assert run.cap <= cap_at(state.rules, int(before.known_level) + 1)
+                if run.spent == 0 and slots == 1:
+                    assert run.cap == cap_at(state.rules, int(before.cap_level))
+                    assert lengths[index] < before.queue_target
+                    assert lowest.get(index, math.inf) > before.cap_level
+        if run is None or len(flying) == slots:
+            if not flying:
+                break
+            run, is_honest = flying.pop(int(random.integers(len(flying))))
+            result = outcome(scheduler, run, problem)
+            scheduler.tell(run, result)
+            if is_honest:
+                spent, _ = honest.get((run.configuration, run.pair), (0.0, 0.0))
+                spent += result.seconds
+                honest[run.configuration, run.pair] = spent, run.cap
+    for (configuration, pair), (spent, longest) in honest.items():
+        runtime = problem(configuration, pair)
+        if runtime > 0:
+            assert spent <= 3 * min(runtime, longest) * (1 + 1e-9)
