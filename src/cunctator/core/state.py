@@ -63,6 +63,12 @@ MOST_POINTS = MOST_EDGES + 3
 MOST_HEIGHT = 64
 """More than the height of any tournament."""
 
+MOST_NOMINATIONS = 28
+"""The last of them (`nominations.py`) is after 2^30 pairs."""
+
+BETS = 8
+"""Of each game (`games.py`)."""
+
 
 class Rules(NamedTuple):
     """What holds for the whole study."""
@@ -196,6 +202,8 @@ class Now:
     """Seconds charged when it was screened, or NONE."""
     most_chosen: int
     """Runs started for the frontier's sake of the configuration that has most."""
+    nominated: Annotated[NDArray[np.int64], MOST_NOMINATIONS]
+    """Incumbents at certain moments (`nominations.py`), or NONE while they have not come."""
 
 
 class Scratch:
@@ -207,6 +215,10 @@ class Scratch:
     """Values that a betting bound is computed from ..."""
     weights: Annotated[NDArray[np.float64], MOST_POINTS]
     """... and how many runs have each."""
+    books: Annotated[NDArray[np.float64], (MOST_NOMINATIONS + 1, BETS)]
+    """Capital at [game, bet] (`games.py`) ..."""
+    begins: Annotated[NDArray[np.int64], MOST_NOMINATIONS + 1]
+    """... and after how many pairs each game begins."""
 
 
 class Candidate:
@@ -314,6 +326,7 @@ def _new_now() -> Now:
     now.turn, now.opened = FULL, 1
     now.proved = now.promoted = now.goal = NONE
     now.screened_at = float(NONE)
+    now.nominated[:] = NONE
     return now
 
 

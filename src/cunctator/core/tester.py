@@ -12,6 +12,7 @@ from __future__ import annotations
 from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact
+from cunctator.core.nominations import nominate
 from cunctator.core.queues import head_level, pop, push
 from cunctator.core.rungs import regrade
 from cunctator.core.runtimes import below, insert
@@ -69,6 +70,8 @@ def begin(state: State, index: int, kind: int) -> tuple[int, int]:
     """Take the next pair out; returns the pair and the level of its cap."""
     tester, now = state.testers[index], state.now
     account = now.turn % (2 * TURNS)
+    if kind == NEW:
+        nominate(state, tester.started)
     tester.in_flight += 1
     if kind == NEW:
         pair, level = tester.started, tester.cap_level
