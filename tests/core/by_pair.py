@@ -76,7 +76,7 @@ class Reference:
             return 1 / ((octave + 1) * (octave + 2))
         return 0.5 if octave is None else 0.5 / self.octaves
 
-    def answer_capital(self, answer, values, price, weight):
+    def answer_capital(self, answer, values, price, weight, alone=0.0):
         total = 0.5 * share_of(answer, self.initial) * wealths(values, price, self.instances)
         for number, index in enumerate(self.nominated):
             begins = 8 * 2**number
@@ -84,17 +84,21 @@ class Reference:
                 part = 0.5 / ((number + 1) * (number + 2))
                 won = wealths(values, price, self.instances, begins)
                 total = total + np.where(np.arange(won.size) > begins, part * won, 0.0)
-        return weight * total.max()
+        return (weight * total + alone).max()
 
     def room(self, index, cap, size):
         room = np.maximum(0.0, cap - self.upper[index][:size])
         return np.append(room, np.zeros(size - room.size))
 
-    def ratio_capital(self, answer, slow, quick, ratio):
-        size = min(self.lower[slow].size, self.upper[quick].size)
-        cap = self.rules.cutoff
-        values = ratio * self.lower[slow][:size] + self.room(quick, cap, size)
-        return self.answer_capital(answer, values, cap, 1.0)
+    def faster_capital(self, answer, ratio, upper):
+        values = ratio * self.lower[0] + self.room(answer, self.rules.cutoff, self.lower[0].size)
+        alone = 0.2 * wealths(self.lower[0], upper / ratio, self.instances)
+        return self.answer_capital(answer, values, self.rules.cutoff, 0.8, alone)
+
+    def slower_capital(self, answer, ratio):
+        least = self.lower[answer]
+        values = ratio * least + self.room(0, self.rules.cutoff, least.size)
+        return self.answer_capital(answer, values, self.rules.cutoff, 1.0)
 
     def mean_capital(self, answer, octave, bound):
         cap = self.cap(octave)
@@ -109,7 +113,7 @@ class Reference:
     def rival_capital(self, answer, rival, octave, ratio, upper):
         size, cap = self.lower[rival].size, self.cap(octave)
         alone = wealths(self.lower[rival], upper / ratio, self.instances)
-        values = ratio * self.lower[rival] + self.room(answer, cap, size)[:size]
+        values = ratio * self.lower[rival] + self.room(answer, cap, size)
         both = wealths(values, cap, self.instances)
         weight = 0.6 * self.cap_weight(octave) * share_of(answer, self.initial)
         return (0.4 * alone + weight * both).max()

@@ -15,14 +15,18 @@ from cunctator.core.claims import (
     PRECISION,
     SLOWER,
     answer_capital,
+    claim_capital,
     claim_target,
     default_capital,
+    most_mean,
     ratio_bound,
     rival_capital,
     share_beyond,
+    slower_capital,
     upper_mean_of,
     worst_ratio,
 )
+from cunctator.core.known import least_mean
 from cunctator.core.nominations import nomination_pairs
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import NONE, WHOLE
@@ -74,9 +78,7 @@ def with_truth(state, true, crashed):
     for index in range(CONFIGURATIONS):
         started = reference.lower[index].size
         reference.lower[index] = true[index, :started]
-        reference.upper[index] = np.where(
-            crashed[index, :started], math.inf, true[index, :started]
-        )
+        reference.upper[index] = np.where(crashed[index, :started], math.inf, true[index, :started])
     return reference
 
 
@@ -107,9 +109,8 @@ def test_capital_is_what_the_documentation_says_and_no_more_than_the_truth_has_w
     has_cutoff = math.isfinite(cutoff)
     octaves = [*range(known.octaves if has_cutoff else 5), *([WHOLE] if has_cutoff else [])]
 
-    def agree(claim, answer, octave, bound, expected, most):
+    def agree(claim, found, expected, most):
         target = claim_target(state.rules, claim)
-        found = answer_capital(state, claim, answer, octave, bound)
         assert up_to(target, found) == pytest.approx(up_to(target, expected), rel=1e-7)
         assert up_to(target, found) <= up_to(target, most) * (1 + 1e-7)
 
@@ -120,28 +121,28 @@ def test_capital_is_what_the_documentation_says_and_no_more_than_the_truth_has_w
             for share in (0.2, 0.6, 0.9):
                 bounds = (answer, of, share * cap)
                 means = [one.mean_capital(*bounds) for one in (known, truth)]
-                agree(MEAN, answer, octave, share * cap, *means)
+                agree(MEAN, answer_capital(state, MEAN, answer, octave, share * cap), *means)
                 if octave != WHOLE:
                     shares = [one.beyond_capital(answer, of, share) for one in (known, truth)]
-                    agree(BEYOND, answer, octave, share, *shares)
+                    agree(BEYOND, answer_capital(state, BEYOND, answer, octave, share), *shares)
             for rival in range(CONFIGURATIONS):
                 if rival == answer or (crashed[rival].any() and not has_cutoff):
                     continue
                 for ratio in (0.7, 1.0, 3.0):
                     claim = (answer, rival, of, ratio, 0.4 * cap)
                     found = rival_capital(state, answer, rival, octave, ratio, 0.4 * cap, 1e9)
-                    expected, most = (up_to(1e9, one.rival_capital(*claim)) for one in (known, truth))
+                    expected, most = (
+                        up_to(1e9, one.rival_capital(*claim)) for one in (known, truth)
+                    )
                     assert up_to(1e9, found) == pytest.approx(expected, rel=1e-7)
                     assert up_to(1e9, found) <= most * (1 + 1e-7)
         if answer > 0 and has_cutoff:
             for ratio in (0.3, 1.0, 2.0):
-                faster = [one.ratio_capital(answer, 0, answer, ratio) for one in (known, truth)]
-                slower = [one.ratio_capital(answer, answer, 0, ratio) for one in (known, truth)]
-                agree(FASTER, answer, WHOLE, ratio, *faster)
-                agree(SLOWER, answer, WHOLE, ratio, *slower)
-                assert default_capital(state, answer, ratio) == answer_capital(
-                    state, FASTER, answer, WHOLE, ratio
-                )
+                upper = 0.4 * cutoff
+                faster = [one.faster_capital(answer, ratio, upper) for one in (known, truth)]
+                slower = [one.slower_capital(answer, ratio) for one in (known, truth)]
+                agree(FASTER, default_capital(state, answer, ratio, upper), *faster)
+                agree(SLOWER, slower_capital(state, answer, ratio), *slower)
 
 
 @pytest.mark.parametrize(("seed", "instances", "cutoff"), CASES[1:])
@@ -153,11 +154,11 @@ def test_bounds_are_where_the_capital_is_enough(seed, instances, cutoff):
     if math.isinf(cutoff):
         return
 
-    def holds(claim, answer, octave, bound, certain):
+    def holds(claim, answer, octave, bound, certain, upper=math.inf):
         target = claim_target(state.rules, claim)
         if bound < certain * (1 - 1e-12):
-            assert answer_capital(state, claim, answer, octave, bound) >= target
-        assert answer_capital(state, claim, answer, octave, little * bound) < target
+            assert claim_capital(state, claim, answer, octave, bound, upper) >= target
+        assert claim_capital(state, claim, answer, octave, little * bound, upper) < target
 
     for answer in range(1, CONFIGURATIONS):
         started = reference.upper[answer].size
@@ -171,15 +172,15 @@ def test_bounds_are_where_the_capital_is_enough(seed, instances, cutoff):
                 certain = 1.0 if instances is None else 1 - within / instances
                 holds(BEYOND, answer, octave, share_beyond(state, answer, octave), certain)
         for claim, slow, quick in ((FASTER, 0, answer), (SLOWER, answer, 0)):
-            most = cutoff / FIRST_CAP
-            bound = ratio_bound(state, claim, answer)
-            assert bound <= most
-            if instances is None:
-                holds(claim, answer, WHOLE, bound, most)
-            else:
-                target = claim_target(state.rules, claim)
-                assert answer_capital(state, claim, answer, WHOLE, little * bound) < target
-            assert reference.lower[slow].size and reference.upper[quick].size
+            bound, upper = ratio_bound(state, claim, answer), upper_mean_of(state, answer, WHOLE)
+            holds(
+                claim,
+                answer,
+                WHOLE,
+                bound,
+                most_mean(state, quick) / least_mean(state, slow),
+                upper,
+            )
 
 
 def test_the_worst_of_the_rivals_decides():
@@ -197,8 +198,9 @@ def test_the_worst_of_the_rivals_decides():
         )
 
     assert 1 < ratio < math.inf
-    assert is_certified(ratio) and not is_certified(ratio * (1 - 2 * PRECISION))
-    assert worst_ratio(state, answer, WHOLE, upper, 3, 1.0, ratio, target) == math.inf
+    less = ratio * (1 - 2 * PRECISION)
+    assert is_certified(ratio) and not is_certified(less)
+    assert worst_ratio(state, answer, WHOLE, upper, 3, 1.0, less, target) == math.inf
     assert worst_ratio(state, answer, WHOLE, upper, 3, 2 * ratio, math.inf, target) == 2 * ratio
 
 
@@ -224,8 +226,6 @@ def test_exact_means_are_compared_exactly():
     runtimes = np.array([[4.0] * 9 + [30.0], [2.0] * 9 + [20.0], [8.0] * 10])
     for cutoff in (None, 25.0):
         scheduler = Scheduler(3, 10, first_cap=1.0, cutoff=cutoff)
-        for index in range(3):  # whoever it is, all are run to the end
-            scheduler.state.testers["full"] = 1.0
         while (run := scheduler.ask()) is not None:
             runtime = runtimes[run.configuration, run.pair]
             solved = runtime <= run.cap and runtime < (cutoff or math.inf)

@@ -16,17 +16,20 @@ import pytest
 
 from cunctator.core.claims import (
     BEYOND,
+    DEFAULT_ALONE,
     ERROR_SHARES,
     FASTER,
     MEAN,
+    RIVAL_ALONE,
     RIVALS,
     SLOWER,
     SPREAD,
-    UNPAIRED,
     answer_capital,
     cap_weight,
     claim_weight,
+    default_capital,
     rival_capital,
+    slower_capital,
 )
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import last_octave
@@ -103,9 +106,10 @@ def look(state, means, caps, up_to, beyond, out):
         stakes = _stakes(state, answer)
         if answer != 0:
             ratio = means[answer] / means[0]
-            capital = answer_capital(state, FASTER, answer, WHOLE, ratio)
-            _note(out, capital, stakes, ERROR_SHARES[FASTER])
-            capital = answer_capital(state, SLOWER, answer, WHOLE, 1.0 / ratio)
+            capital = default_capital(state, answer, ratio, means[answer])
+            stake = DEFAULT_ALONE + (1.0 - DEFAULT_ALONE) * stakes
+            _note(out, capital, stake, ERROR_SHARES[FASTER])
+            capital = slower_capital(state, answer, 1.0 / ratio)
             _note(out, capital, stakes, ERROR_SHARES[SLOWER])
         for place in range(octaves + 1):
             octave = WHOLE if place == octaves else place
@@ -123,7 +127,7 @@ def look(state, means, caps, up_to, beyond, out):
                 capital = rival_capital(
                     state, answer, best, octave, mean / means[best], mean, ENOUGH
                 )
-                _note(out, capital, UNPAIRED + (1.0 - UNPAIRED) * paired, RIVALS)
+                _note(out, capital, RIVAL_ALONE + (1.0 - RIVAL_ALONE) * paired, RIVALS)
 
 
 def study(kind, is_finite, seed):

@@ -6,23 +6,24 @@ stands for what is known from below: the runtime, or the longest cap that was tr
 while the first run is in flight. X, with min(X, theta) >= min(R, theta), stands for what is known
 from above: the runtime, or theta. All configurations run the same pairs in the same order.
 
-- *Faster than the default*: V = rho Y_0 + theta - min(X_i, theta) at the price theta, which is the
-  cutoff. It is fair at rho = mean R_i / mean R_0; the least rho that is refuted is more than that.
-- *At most so many times as fast*: the same with the two exchanged.
 - *The mean of min(R_i, theta) is below u*: V = theta - min(X_i, theta), price theta - u.
 - *The share of runs beyond theta is below s*: V = 1 if R_i <= theta is known, else 0; price 1 - s.
+- *At most so many times as fast as the default*, mean R_0 <= rho mean R_i: with the cutoff as
+  theta, V = rho Y_i + theta - min(X_0, theta) at the price theta.
 
-The answer is chosen by the data. So half of the capital of each of these is spread over all
-configurations (`error_share`) and half over nominations (`nominations.py`), and the last two have
+The answer i is chosen by the data. So half of the capital of each of these is spread over all
+configurations (`error_share`) and half over nominations (`nominations.py`), and the first two have
 some for each theta, fixed in advance. Whatever the answer, its capital is part of one
 supermartingale.
 
-- *Close to the best*: against a rival k, mean min(R_i, theta) <= rho mean R_k, given an upper bound
-  u on the left: capital UNPAIRED on V = Y_k at the price u / rho, and the rest, by theta and i, on
-  V = rho Y_k + theta - min(X_i, theta) at the price theta. Were the claim false of the best of all,
-  k, then the first is at most the wealth at the price mean R_k, whatever i, theta and u are. So
-  both together are part of one supermartingale, about k alone. Of other rivals the claim may be
-  false and do no harm: there is no union over rivals.
+- *Faster than the default*, mean R_i <= rho mean R_0: most of the capital, divided in the same way,
+  on V = rho Y_0 + theta - min(X_i, theta) at the price theta, the cutoff; the rest on V = Y_0 at
+  the price u / rho, u the upper bound on mean R_i. If u holds and the claim is false, that price is
+  mean R_0 or more, whatever i is: this part has no choice to pay for.
+- *Close to the best*, mean min(R_i, theta) <= rho mean R_k for a rival k: the same, with capital by
+  theta and i for the first part. Both parts together are one supermartingale, about k alone. If k
+  is not the best of all, the claim may be false of it and do no harm: so only one rival counts, and
+  there is no union over them.
 
 This needs: the best of a pool and the default are what they are whatever comes out of runs. So what
 is proposed because of results may be an answer but never a rival, and has no part in `error_share`
@@ -35,7 +36,7 @@ from __future__ import annotations
 import math
 
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.games import ROUNDING, after, gain_of, play, stake, sum_of_all
+from cunctator.core.games import ROUNDING, after, capital_of, gain_of, play, stake, sum_of_all
 from cunctator.core.known import is_exact, last_octave, least_mean, mean_runtime, octave_cap
 from cunctator.core.nominations import nomination_pairs, nomination_weight
 from cunctator.core.runtimes import below
@@ -53,8 +54,11 @@ ERROR_SHARES = (0.25, 0.05, 0.1, 0.1)
 RIVALS = 0.5
 """Of the error, for being close to the best."""
 
-UNPAIRED = 0.4
-"""Of the capital against a rival, the part that is put on the rival's runs alone."""
+RIVAL_ALONE = 0.4
+"""Of the capital against a rival, the part that is put on the rival's runs alone ..."""
+
+DEFAULT_ALONE = 0.2
+"""... and of that against the default, which is run beside the answer more often."""
 
 SPREAD = 0.5
 """Of the capital of a claim about an answer, the part for whatever it is; the rest is nominated."""
@@ -104,11 +108,10 @@ def room_below(value: float, cap: float) -> float:
 
 
 @compiled
-def _stake_on_answer(state: State, answer: int, weight: float) -> tuple[int, float]:
-    """Put capital on the games about an answer; returns how many there are, and that of the first."""
+def _stake_on_answer(state: State, answer: int, weight: float) -> int:
+    """Put capital on the games about an answer; returns how many there are."""
     scratch, nominated = state.scratch, state.now.nominated
-    first = weight * SPREAD * error_share(answer, state.pools[0].members)
-    stake(scratch.books, 0, first)
+    stake(scratch.books, 0, weight * SPREAD * error_share(answer, state.pools[0].members))
     scratch.begins[0], games = 0, 1
     for number in range(MOST_NOMINATIONS):
         if nominated[number] == NONE:
@@ -117,67 +120,44 @@ def _stake_on_answer(state: State, answer: int, weight: float) -> tuple[int, flo
             stake(scratch.books, games, weight * (1.0 - SPREAD) * nomination_weight(number))
             scratch.begins[games] = nomination_pairs(number)
             games += 1
-    return games, first
+    return games
+
+
+@compiled
+def _play_all(state: State, games: int, pair: int, gain: float) -> float:
+    """Play the games that have begun; returns the capital of these."""
+    scratch, capital = state.scratch, 0.0
+    for game in range(games):
+        if pair >= scratch.begins[game]:
+            capital += play(scratch.books, game, gain)
+    return capital
 
 
 @compiled
 def claim_weight(rules: Rules, claim: int, octave: int) -> float:
     """The part of the capital of a claim that is for one cap."""
-    if claim in (FASTER, SLOWER):
-        return 1.0
     if claim == BEYOND and not math.isinf(rules.cutoff):
         return 2.0 * cap_weight(rules, octave)  # nothing is beyond the cutoff
     return cap_weight(rules, octave)
 
 
-@compiled
-def _price(state: State, claim: int, quick: int, cap: float, bound: float) -> float:
-    if claim == MEAN:
-        return cap - bound
-    if claim == BEYOND:
-        return 1.0 - bound
-    return mean_runtime(state, quick) / bound if math.isinf(cap) else cap
-
-
-@compiled
-def _outcome(
-    state: State, claim: int, slow: int, quick: int, pair: int, cap: float, ratio: float
-) -> float:
-    """What a pair comes to: V."""
-    if claim == MEAN:
-        return room_below(value_at(state.values, quick, pair), cap)
-    if claim == BEYOND:
-        return 1.0 if 0.0 < value_at(state.values, quick, pair) <= cap else 0.0
-    least = at_least(state.rules, value_at(state.values, slow, pair))
-    if math.isinf(cap):
-        return least
-    return ratio * least + room_below(value_at(state.values, quick, pair), cap)
-
-
 @compiled_apart
 def answer_capital(state: State, claim: int, answer: int, octave: int, bound: float) -> float:
-    """The most capital that the games about an answer had after any pair, up to the target.
-
-    `bound` is the claim's rho, u or s. Without a cutoff, faster and slower are claims about the
-    runs of one, given that the other is known exactly.
+    """The most capital after any pair, up to the target, for: the answer's mean up to a cap, or
+    its share beyond that, is below `bound`; `claim` is MEAN or BEYOND.
     """
-    rules, scratch = state.rules, state.scratch
+    rules, enough = state.rules, claim_target(state.rules, claim)
     instances, cap = rules.instances, claim_cap(rules, octave)
-    slow, quick = (answer, 0) if claim == SLOWER else (0, answer)
-    pairs = state.testers[quick].started
-    if claim in (FASTER, SLOWER):
-        started = state.testers[slow].started
-        pairs = started if math.isinf(cap) else min(pairs, started)
-    enough = claim_target(rules, claim)
-    games, most = _stake_on_answer(state, answer, claim_weight(rules, claim, octave))
-    whole = left = sum_of_all(instances, _price(state, claim, quick, cap, bound))
-    for pair in range(pairs):
-        value, capital = _outcome(state, claim, slow, quick, pair, cap, bound), 0.0
+    games = _stake_on_answer(state, answer, claim_weight(rules, claim, octave))
+    whole = left = sum_of_all(instances, cap - bound if claim == MEAN else 1.0 - bound)
+    most = capital_of(state.scratch.books, 0)
+    for pair in range(state.testers[answer].started):
+        known, capital = value_at(state.values, answer, pair), 0.0
+        value = room_below(known, cap)
+        if claim == BEYOND:
+            value = 1.0 if 0.0 < known <= cap else 0.0
         if left > ROUNDING * whole:
-            gain = gain_of(instances, pair, value, left)
-            for game in range(games):
-                if pair >= scratch.begins[game]:
-                    capital += play(scratch.books, game, gain)
+            capital = _play_all(state, games, pair, gain_of(instances, pair, value, left))
         left = after(instances, value, left)
         most = math.inf if left < -ROUNDING * whole else max(most, capital)
         if most >= enough:
@@ -185,23 +165,119 @@ def answer_capital(state: State, claim: int, answer: int, octave: int, bound: fl
     return float(most)
 
 
+@compiled_apart
+def _pair_capital(
+    state: State,
+    slow: int,
+    quick: int,
+    octave: int,
+    ratio: float,
+    upper: float,
+    games: int,
+    alone: float,
+    enough: float,
+) -> float:
+    """The most capital after any pair, up to `enough`, for: the mean of one up to a cap is at most
+    `ratio` times the mean of another.
+
+    The first `games` in the books are about both. Pairs that the quick one has not started are
+    unknown. Capital `alone` is put on the slow one's runs; `upper` bounds the quick one's mean.
+    """
+    rules, scratch = state.rules, state.scratch
+    if state.testers[slow].crashed > 0 and math.isinf(rules.cutoff):
+        return math.inf
+    instances, cap, started = (
+        rules.instances,
+        claim_cap(rules, octave),
+        state.testers[quick].started,
+    )
+    stake(scratch.books, games, alone)
+    whole = left = sum_of_all(instances, upper / ratio) if alone > 0.0 else 0.0
+    both = left_of_both = sum_of_all(instances, cap) if games > 0 else 0.0
+    most = alone + (capital_of(scratch.books, 0) if games > 0 else 0.0)
+    for pair in range(state.testers[slow].started):
+        least, capital = at_least(rules, value_at(state.values, slow, pair)), 0.0
+        if games > 0:
+            value = ratio * least
+            if pair < started:
+                value += room_below(value_at(state.values, quick, pair), cap)
+            if left_of_both > ROUNDING * both:
+                gain = gain_of(instances, pair, value, left_of_both)
+                capital += _play_all(state, games, pair, gain)
+            left_of_both = after(instances, value, left_of_both)
+        if alone > 0.0:
+            if left > ROUNDING * whole:
+                capital += play(scratch.books, games, gain_of(instances, pair, least, left))
+            left = after(instances, least, left)
+        refuted = left < -ROUNDING * whole or left_of_both < -ROUNDING * both
+        most = math.inf if refuted else max(most, capital)
+        if most >= enough:
+            break
+    return float(most)
+
+
 @compiled
-def default_capital(state: State, answer: int, ratio: float) -> float:
-    """Capital for: the answer's mean is below `ratio` times the default's; see `claim_target`."""
-    return answer_capital(state, FASTER, answer, WHOLE, ratio)
+def default_capital(state: State, answer: int, ratio: float, upper: float) -> float:
+    """Capital, up to the target, for: the answer's mean is at most `ratio` times the default's.
+
+    `upper` bounds the former (`upper_mean_of`). Without a cutoff, only the latter's runs count.
+    """
+    games, alone = 0, 1.0
+    if not math.isinf(state.rules.cutoff):
+        games, alone = _stake_on_answer(state, answer, 1.0 - DEFAULT_ALONE), DEFAULT_ALONE
+    enough = claim_target(state.rules, FASTER)
+    return _pair_capital(state, 0, answer, WHOLE, ratio, upper, games, alone, enough)
+
+
+@compiled
+def slower_capital(state: State, answer: int, ratio: float) -> float:
+    """Capital, up to the target, for: the default's mean is at most `ratio` times the answer's."""
+    games = 0 if math.isinf(state.rules.cutoff) else _stake_on_answer(state, answer, 1.0)
+    enough = claim_target(state.rules, SLOWER)
+    return _pair_capital(state, answer, 0, WHOLE, ratio, math.inf, games, 0.0, enough)
+
+
+@compiled
+def rival_capital(
+    state: State,
+    answer: int,
+    rival: int,
+    octave: int,
+    ratio: float,
+    upper: float,
+    enough: float,
+) -> float:
+    """Capital, up to `enough`, for: the answer's mean up to a cap is at most `ratio` times the
+    rival's mean; `upper` bounds the former (`upper_mean_of`).
+    """
+    weight = (1.0 - RIVAL_ALONE) * cap_weight(state.rules, octave)
+    stake(state.scratch.books, 0, weight * error_share(answer, state.pools[0].members))
+    state.scratch.begins[0] = 0
+    games = 1 if weight > 0.0 else 0
+    return _pair_capital(state, rival, answer, octave, ratio, upper, games, RIVAL_ALONE, enough)
+
+
+@compiled
+def claim_capital(
+    state: State, claim: int, answer: int, octave: int, bound: float, upper: float
+) -> float:
+    """Capital for any of the claims about an answer, up to the target."""
+    if claim == FASTER:
+        return default_capital(state, answer, bound, upper)
+    if claim == SLOWER:
+        return slower_capital(state, answer, bound)
+    return answer_capital(state, claim, answer, octave, bound)
 
 
 @compiled_apart
 def least_refuted(
-    state: State, claim: int, answer: int, octave: int, low: float, high: float
+    state: State, claim: int, answer: int, octave: int, high: float, upper: float
 ) -> float:
-    """The least bound that has capital enough, between one that nobody asks below and one that
-    is known to hold.
-    """
-    target = claim_target(state.rules, claim)
+    """The least bound that has capital enough, if it is below `high`, which is certain."""
+    low, target = SMALLEST * high, claim_target(state.rules, claim)
     while high > low * (1.0 + PRECISION):
         middle = math.sqrt(low * high)
-        if answer_capital(state, claim, answer, octave, middle) >= target:
+        if claim_capital(state, claim, answer, octave, middle, upper) >= target:
             high = middle
         else:
             low = middle
@@ -224,7 +300,7 @@ def upper_mean_of(state: State, answer: int, octave: int) -> float:
         high = (total + (rules.instances - count) * cap) / rules.instances
     if is_exact(state, answer):
         return float(high)
-    return least_refuted(state, MEAN, answer, octave, min(rules.first_cap, high), high)
+    return least_refuted(state, MEAN, answer, octave, high, high)
 
 
 @compiled_apart
@@ -244,7 +320,7 @@ def share_beyond(state: State, answer: int, octave: int) -> float:
         high = 1.0 - within / rules.instances
     if is_exact(state, answer):
         return high
-    return least_refuted(state, BEYOND, answer, octave, SMALLEST * high, high)
+    return least_refuted(state, BEYOND, answer, octave, high, high)
 
 
 @compiled
@@ -271,53 +347,8 @@ def ratio_bound(state: State, claim: int, answer: int) -> float:
         return math.inf if math.isinf(most) else 0.0
     if is_exact(state, quick) and is_exact(state, slow):
         return float(most / least)
-    return least_refuted(state, claim, answer, WHOLE, SMALLEST * most / least, most / least)
-
-
-@compiled_apart
-def rival_capital(
-    state: State,
-    answer: int,
-    rival: int,
-    octave: int,
-    ratio: float,
-    upper: float,
-    enough: float,
-) -> float:
-    """The most capital after any pair, up to `enough`, for: mean min(R_answer, theta) is at most
-    `ratio` times the rival's mean.
-
-    `upper` bounds the former (`upper_mean_of`). Pairs that the answer has not started are unknown.
-    """
-    rules, books = state.rules, state.scratch.books
-    instances, cap = rules.instances, claim_cap(rules, octave)
-    if state.testers[rival].crashed > 0 and math.isinf(rules.cutoff):
-        return math.inf
-    share = error_share(answer, state.pools[0].members)
-    paired = (1.0 - UNPAIRED) * cap_weight(rules, octave) * share
-    known = state.testers[answer].started if paired > 0.0 else 0
-    stake(books, 0, UNPAIRED)
-    stake(books, 1, paired)
-    most = UNPAIRED + paired
-    whole = left = sum_of_all(instances, upper / ratio)
-    both = left_of_both = sum_of_all(instances, cap) if paired > 0.0 else 0.0
-    for pair in range(state.testers[rival].started):
-        least, capital = at_least(rules, value_at(state.values, rival, pair)), 0.0
-        if left > ROUNDING * whole:
-            capital = play(books, 0, gain_of(instances, pair, least, left))
-        left = after(instances, least, left)
-        if paired > 0.0:
-            value = ratio * least
-            if pair < known:
-                value += room_below(value_at(state.values, answer, pair), cap)
-            if left_of_both > ROUNDING * both:
-                capital += play(books, 1, gain_of(instances, pair, value, left_of_both))
-            left_of_both = after(instances, value, left_of_both)
-        refuted = left < -ROUNDING * whole or left_of_both < -ROUNDING * both
-        most = math.inf if refuted else max(most, capital)
-        if most >= enough:
-            break
-    return float(most)
+    upper = upper_mean_of(state, answer, WHOLE) if claim == FASTER else math.inf
+    return least_refuted(state, claim, answer, WHOLE, most / least, upper)
 
 
 @compiled_apart

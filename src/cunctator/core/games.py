@@ -53,6 +53,15 @@ def play(books: NDArray[np.float64], game: int, gain: float) -> float:
 
 
 @compiled
+def capital_of(books: NDArray[np.float64], game: int) -> float:
+    """What a game has."""
+    total = 0.0
+    for place in range(BETS):
+        total += books[game, place]
+    return total
+
+
+@compiled
 def sum_of_all(instances: int, price: float) -> float:
     """What all pairs come to, were the price their mean; of an endless stream, the price itself."""
     return price if instances == ENDLESS else instances * price

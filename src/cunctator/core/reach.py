@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cunctator.core.claims import BEYOND, FASTER, SPREAD, claim_target, claim_weight
+from cunctator.core.claims import BEYOND, DEFAULT_ALONE, FASTER, SPREAD, claim_target, claim_weight
 from cunctator.core.nominations import nomination_pairs, nomination_weight
 from cunctator.core.sentinels import WHOLE
 from cunctator.core.state import BETS, ENDLESS, MOST_NOMINATIONS, State
@@ -34,15 +34,14 @@ def least_runs(state: State, delta: float) -> int:
 def is_out_of_reach(state: State) -> bool:
     """Whether the confidence is so high that a finite set of this size cannot give it.
 
-    Then only what is known for certain is certified: not even an answer that always takes the first
-    cap is shown to be faster than a default that always reaches the cutoff, before so many pairs
-    have been run that the others could not make up for them.
+    Then only what is known for certain is certified: not even an answer that takes no time at all
+    is shown to be faster than a default that always reaches the cutoff, before so many pairs have
+    been run that the others could not make up for them.
     """
     rules = state.rules
     if rules.instances == ENDLESS or math.isinf(rules.cutoff):
         return False
-    best = 2.0 * rules.cutoff - rules.first_cap
-    _, is_certain = _fewest_pairs(state, FASTER, WHOLE, best, rules.cutoff)
+    _, is_certain = _fewest_pairs(state, FASTER, WHOLE, 2.0 * rules.cutoff, rules.cutoff)
     return is_certain
 
 
@@ -63,12 +62,18 @@ def _fewest_pairs(
         uncertain = int((left >= value).sum())
         gains = value * (rules.instances - seen[:uncertain]) / left[:uncertain]
     weight = claim_weight(rules, claim, octave)
-    capital = np.zeros(gains.size)
-    games = [(0, SPREAD * error_share(0, int(state.pools[0].members)))]
+    if claim == FASTER:
+        weight = 1.0 - DEFAULT_ALONE
+    games = [(0, weight * SPREAD * error_share(0, int(state.pools[0].members)))]
     for number in range(MOST_NOMINATIONS):
-        games.append((nomination_pairs(number), (1.0 - SPREAD) * nomination_weight(number)))
+        amount = weight * (1.0 - SPREAD) * nomination_weight(number)
+        games.append((nomination_pairs(number), amount))
+    if claim == FASTER:
+        # If half of a set is known of both, the default's runs alone show as much as both do.
+        games.append((0, DEFAULT_ALONE))
+    capital = np.zeros(gains.size)
     for place in range(BETS):
-        spread = weight * (1.0 + 1.0 / BETS) / ((place + 1) * (place + 2))
+        spread = (1.0 + 1.0 / BETS) / ((place + 1) * (place + 2))
         won = np.cumsum(np.log1p(2.0**-place * (gains - 1.0)))
         for begins, amount in games:
             if begins < gains.size:

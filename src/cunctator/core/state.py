@@ -215,9 +215,9 @@ class Scratch:
     """Values that a betting bound is computed from ..."""
     weights: Annotated[NDArray[np.float64], MOST_POINTS]
     """... and how many runs have each."""
-    books: Annotated[NDArray[np.float64], (MOST_NOMINATIONS + 1, BETS)]
+    books: Annotated[NDArray[np.float64], (MOST_NOMINATIONS + 2, BETS)]
     """Capital at [game, bet] (`games.py`) ..."""
-    begins: Annotated[NDArray[np.int64], MOST_NOMINATIONS + 1]
+    begins: Annotated[NDArray[np.int64], MOST_NOMINATIONS + 2]
     """... and after how many pairs each game begins."""
 
 
