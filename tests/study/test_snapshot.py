@@ -32,6 +32,7 @@ certificate.confidence certificate.points.delta certificate.points.epsilon certi
 certificate.headline certificate.gamma certificate.optimal certificate.floor certificate.cutoff
 certificate.looked_at certificate.instances
 certificate.versus_default.lower certificate.versus_default.upper
+certificate.versus_default.headline
 certificate.pools.size certificate.pools.gamma certificate.pools.time_share
 certificate.pools.best_point.delta certificate.pools.best_point.epsilon
 certificate.pools.best_point.cap
