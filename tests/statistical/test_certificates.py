@@ -90,11 +90,12 @@ def study(draw, shape, n, confidence, endless, seed):
         truth = [shape.scaled(factor) for factor in factors]
     else:
         truth = [Truth(np.sort(row)) for row in table.runtimes]
-    between_looks = 12 * n
-    # The endless stream ends with the table: stop well before.
-    most = runs - between_looks if endless else runs + 1
-    while simulation.stop is None and simulation.state.testers["started"].max() < most:
-        simulation.advance(between_looks)
+    while simulation.stop is None:
+        steps = max(12 * n, simulation.steps // 10)
+        # The endless stream ends with the table: stop well before.
+        if endless and simulation.state.testers["started"].max() + steps >= runs:
+            break
+        simulation.advance(steps)
         # A certificate must hold for any answer, so a few others are looked at too.
         answers = {simulation.incumbent, *random.choice(n, 4, replace=False)}
         if any(is_false(certify(simulation.state, int(one)), truth) for one in answers):
