@@ -70,6 +70,7 @@ def test_replay_gives_the_same_scheduler(seed, steps, workers, instances, size):
     assert after.step == before.step and after.recommend() == before.recommend()
     for name in ("opened", "frontier", "frontier_since", "screened_at", "most_chosen"):
         assert after.state.now[name] == before.state.now[name]
+    np.testing.assert_array_equal(after.state.now.nominated, before.state.now.nominated)
     np.testing.assert_array_equal(after.state.pools, before.state.pools)
     ours, theirs = after.state.testers, before.state.testers
     same = min(ours.size, theirs.size)  # room made for an ask in vain stays empty

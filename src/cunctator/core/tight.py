@@ -2,11 +2,11 @@
 
 Both are betting bounds (`betting.py`) on the mean of min(runtime, known cap), from a histogram of
 the runtimes. The honest one, `full`, is a valid lower bound for all configurations, caps and times
-at once with the given confidence; what is proved about the incumbent rests on it. The other,
-`sharp`, asks for a fraction of the evidence. It is wrong now and then, and finds good
-configurations sooner. A fixed share of the charged time goes to the honest index, so that the worst
-case stays within a constant factor; `docs/algorithm.md` has the statement. Neither depends on t, so
-the scheduling keys are static.
+at once with the given confidence; "proved optimal" rests on it, while certificates have games of
+their own (`claims.py`). The other, `sharp`, asks for a fraction of the evidence. It is wrong now
+and then, and finds good configurations sooner. A fixed share of the charged time goes to the honest
+index, so that the worst case stays within a constant factor; `docs/algorithm.md` has the statement.
+Neither depends on t, so the scheduling keys are static.
 
 The histogram has four edges an octave; a runtime is split between its two neighbours so that the
 mean stays what it is. The log of a gambler's factor is concave in the value, so that only
@@ -26,7 +26,7 @@ from cunctator.core.known import cap_at, least_mean, octave_at
 from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
 
 FAMILIES = 3
-"""Lower bounds, upper bounds on means, upper bounds on shares: a third of the error each."""
+"""A third of the error is for these bounds."""
 
 EPOCH_GROWTH = 1.25
 """Finite sets: epochs begin at 1, 1.25, 1.25^2, ... runs; see `counted_runs`."""
