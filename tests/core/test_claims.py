@@ -12,6 +12,7 @@ from cunctator.core.claims import (
     BEYOND,
     FASTER,
     MEAN,
+    MOST_PAIRS,
     PRECISION,
     SLOWER,
     answer_capital,
@@ -30,6 +31,8 @@ from cunctator.core.known import least_mean
 from cunctator.core.nominations import nomination_pairs
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import NONE, WHOLE
+from cunctator.recorded.simulation import Simulation
+from cunctator.recorded.table import make_table
 from tests.core.by_pair import Reference
 
 FIRST_CAP, CONFIGURATIONS = 0.5, 3
@@ -236,6 +239,16 @@ def test_exact_means_are_compared_exactly():
             means = np.minimum(runtimes, cutoff or math.inf).mean(axis=1)
             assert ratio_bound(state, FASTER, 1) == pytest.approx(means[1] / means[0], rel=1e-12)
             assert ratio_bound(state, SLOWER, 1) == pytest.approx(means[0] / means[1], rel=1e-12)
+
+
+def test_no_more_pairs_count_than_can_be_gone_through_in_no_time():
+    simulation = Simulation(make_table(np.array([[1.0, 3.0], [1.0, 9.0]])), resample=True)
+    bounds = []
+    for _ in range(2):
+        while simulation.state.testers["started"].max() < MOST_PAIRS * (1 + len(bounds)):
+            simulation.advance(10_000)
+        bounds.append(upper_mean_of(simulation.state, 0, 4))
+    assert bounds[0] == bounds[1] < 1.6
 
 
 @pytest.mark.parametrize("kept", [8, 16, 32])

@@ -66,6 +66,9 @@ SPREAD = 0.5
 PRECISION = 5e-4
 """Of bounds, relative; they are on the safe side by this at most."""
 
+MOST_PAIRS = 2**17
+"""Later ones do not count, which is valid: a certificate after millions takes no minutes."""
+
 SMALLEST = 1e-9
 """Nobody asks for less than this part of a bound that is certain."""
 
@@ -151,7 +154,7 @@ def answer_capital(state: State, claim: int, answer: int, octave: int, bound: fl
     games = _stake_on_answer(state, answer, claim_weight(rules, claim, octave))
     whole = left = sum_of_all(instances, cap - bound if claim == MEAN else 1.0 - bound)
     most = capital_of(state.scratch.books, 0)
-    for pair in range(state.testers[answer].started):
+    for pair in range(min(state.testers[answer].started, MOST_PAIRS)):
         known, capital = value_at(state.values, answer, pair), 0.0
         value = room_below(known, cap)
         if claim == BEYOND:
@@ -195,7 +198,7 @@ def _pair_capital(
     whole = left = sum_of_all(instances, upper / ratio) if alone > 0.0 else 0.0
     both = left_of_both = sum_of_all(instances, cap) if games > 0 else 0.0
     most = alone + (capital_of(scratch.books, 0) if games > 0 else 0.0)
-    for pair in range(state.testers[slow].started):
+    for pair in range(min(state.testers[slow].started, MOST_PAIRS)):
         least, capital = at_least(rules, value_at(state.values, slow, pair)), 0.0
         if games > 0:
             value = ratio * least
