@@ -17,6 +17,7 @@ from cunctator.show.study import facts
 from cunctator.study import folder as study_folder
 from cunctator.study import snapshot as snapshots
 from cunctator.study.folder import begin_study
+from cunctator.show.study import facts
 from cunctator.study.journal.journal import open_journal
 from cunctator.study.snapshot import Incumbent, Snapshot, snapshot_of
 from tests.recorded_workers import SCENARIO, RecordedWorkers
@@ -158,3 +159,16 @@ def test_a_number_that_no_search_reaches_is_damage():
     far = {**PROGRESS["incumbent"], "index": 2**62}
     with pytest.raises(ValueError, match="is not what it should be"):
         snapshot_of({**PROGRESS, "incumbent": far})
+
+
+def test_the_speed_up_is_shown_before_how_close_to_the_best_it_is():
+    """Studies of earlier versions have no such sentence, and are shown without it."""
+    said = {"headline": "so it is", "pools": [], "versus_default": {"headline": "so much faster"}}
+    *_, faster, close = facts(snapshot_of({**PROGRESS, "certificate": said}))
+    assert (faster, close) == ("so much faster", "so it is")
+    *_, before, close = facts(snapshot_of(PROGRESS))
+    assert close == "so it is" and before.startswith("answer: ")
+    # Nobody asks how much faster than itself the default is.
+    itself = {**PROGRESS["incumbent"], "index": 0}
+    default = facts(snapshot_of({**PROGRESS, "certificate": said, "incumbent": itself}))
+    assert "so much faster" not in list(default)
