@@ -17,7 +17,6 @@ from cunctator.show.study import facts
 from cunctator.study import folder as study_folder
 from cunctator.study import snapshot as snapshots
 from cunctator.study.folder import begin_study
-from cunctator.show.study import facts
 from cunctator.study.journal.journal import open_journal
 from cunctator.study.snapshot import Incumbent, Snapshot, snapshot_of
 from tests.recorded_workers import SCENARIO, RecordedWorkers
