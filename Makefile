@@ -22,6 +22,7 @@ test-extra: .venv/extra
 
 bench: .venv/dev
 	$(BIN)/python benchmarks/efficiency.py
+	$(BIN)/python benchmarks/usefulness.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/comparison.py
 

@@ -72,6 +72,7 @@ def test_replay_gives_the_same_scheduler(seed, steps, workers, instances, size):
         assert after.state.now[name] == before.state.now[name]
     assert after.state.ladder == before.state.ladder
     np.testing.assert_array_equal(after.state.turns, before.state.turns)
+    np.testing.assert_array_equal(after.state.now.nominated, before.state.now.nominated)
     np.testing.assert_array_equal(after.state.pools, before.state.pools)
     ours, theirs = after.state.testers, before.state.testers
     same = min(ours.size, theirs.size)  # room made for an ask in vain stays empty

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 
@@ -48,14 +49,35 @@ def test_of_pools():
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        ((1.2351, 1.2359), "It is between 1.23 and 1.24 times as fast"),
-        ((2.0, 2.0), "It is 2 times as fast"),
-        ((0.9994, 0.9999), "It is between 0.999 and 1 times as fast"),
-        ((1.239, 5.0), "It is at least 1.23 and at most 5 times as fast"),
+        (
+            (1.2351, 1.2359),
+            "With 95% confidence, the answer is between 1.23 and 1.24 times as fast",
+        ),
+        ((2.0, 2.0), "The answer is 2 times as fast as the default over the dist"),
+        ((0.9994, 0.9999), "the answer is between 0.999 and 1 times as fast"),
+        ((1.239, 5.0), "the answer is at least 1.23 and at most 5 times as fast as the default"),
+        ((1.001, 5.001), "the answer is at least 1 and at most 5.01 times as fast"),
+        ((1.001, math.inf), "the answer is at least as fast as the default"),
+        ((0.5, 1.2), "which does not yet show which is faster"),
+        ((0.05, 1.2), "is not certified yet"),
+        ((math.inf, math.inf), "The default crashes"),
     ],
 )
 def test_ratios_are_never_rounded_beyond_their_bounds(bounds, words):
     assert words in versus_default(changed(versus_default=bounds))
+
+
+def test_every_sentence_says_what_it_is_about():
+    for say in (headline, versus_default):
+        assert "over the distribution of instances" in say(CERTIFICATE)
+        assert "on these 200 instances" in say(changed(instances=200))
+        assert "on this 1 instance" in say(changed(instances=1))
+        assert say(CERTIFICATE).startswith("With 95% confidence, ")
+
+
+def test_the_speed_up_is_part_of_the_data():
+    said = as_data(CERTIFICATE)["versus_default"]
+    assert said == {"lower": 1.0, "upper": 2.0, "headline": versus_default(CERTIFICATE)}
 
 
 def test_what_runs_count_as():

@@ -32,6 +32,7 @@ certificate.confidence certificate.points.delta certificate.points.epsilon certi
 certificate.headline certificate.gamma certificate.optimal certificate.floor certificate.cutoff
 certificate.looked_at certificate.instances
 certificate.versus_default.lower certificate.versus_default.upper
+certificate.versus_default.headline
 certificate.pools.size certificate.pools.gamma certificate.pools.time_share
 certificate.pools.best_point.delta certificate.pools.best_point.epsilon
 certificate.pools.best_point.cap
@@ -157,3 +158,16 @@ def test_a_number_that_no_search_reaches_is_damage():
     far = {**PROGRESS["incumbent"], "index": 2**62}
     with pytest.raises(ValueError, match="is not what it should be"):
         snapshot_of({**PROGRESS, "incumbent": far})
+
+
+def test_the_speed_up_is_shown_before_how_close_to_the_best_it_is():
+    """Studies of earlier versions have no such sentence, and are shown without it."""
+    said = {"headline": "so it is", "pools": [], "versus_default": {"headline": "so much faster"}}
+    *_, faster, close = facts(snapshot_of({**PROGRESS, "certificate": said}))
+    assert (faster, close) == ("so much faster", "so it is")
+    *_, before, close = facts(snapshot_of(PROGRESS))
+    assert close == "so it is" and before.startswith("answer: ")
+    # Nobody asks how much faster than itself the default is.
+    itself = {**PROGRESS["incumbent"], "index": 0}
+    default = facts(snapshot_of({**PROGRESS, "certificate": said, "incumbent": itself}))
+    assert "so much faster" not in list(default)

@@ -3,23 +3,22 @@
 Configuration i is (epsilon, delta)-optimal if, with its runs cut off at some cap that at most a
 share delta of them exceed, its mean is at most 1 + epsilon times the best mean of all. With
 probability at least `confidence`, at all times, for whatever incumbent and whenever one stops,
+everything that a certificate says is true at once: how many times as fast as the default the
+incumbent is, and for each cap theta
 
-    lower_j <= mean_j,  upper_ig >= mean of min(runtime_i, cap_g),  delta_ig >= Pr(R_i > cap_g)
+    mean of min(runtime_i, theta) <= (1 + epsilon) best mean,  Pr(runtime_i > theta) <= delta.
 
-for all configurations and caps at once; so with Lmin the least lower bound of the others,
-epsilon_g = max(0, upper_ig / Lmin - 1) goes with delta_ig. (The incumbent itself may be left out of
-Lmin: were it the best, its mean up to any cap is at most its own mean, and epsilon is 0.)
+Where that comes from is in `claims.py`: games on the pairs that two have run, in stream order. The
+incumbent is compared with every other one, and epsilon is the worst of them. None of it depends on
+how runs were chosen. On a finite set, what is known of all pairs bounds a mean too, and a
+configuration run to the end is known exactly.
 
-All three are betting bounds: the lower one on runtimes, the upper one on what is left to the cap,
-the share on the runs that finish. What is not known is imputed on the safe side each time. None
-of it depends on how runs were chosen. On a finite set, what is known of all pairs bounds the mean
-too, and a configuration run to the end is known exactly.
-
-With pools that grow (`pools.py`) the best mean is that of a pool. Pool k, of M random draws,
-holds one of the best share gamma of the whole space, as it is drawn from, but for a probability
-(1 - gamma)^M, which is set to the pool's part of the error; so what is within 1 + epsilon of the
-pool's best is within 1 + epsilon of all but the best gamma of the space. Larger pools have smaller
-gammas, and larger epsilons while little is known of them; all these statements hold at once.
+With pools that grow (`pools.py`) the best mean is that of a pool. Each pool has a best of its own,
+and a part of the error (`pool_error`). Pool k, of M random draws, holds one of the best share gamma
+of the whole space, as it is drawn from, but for a probability (1 - gamma)^M, which is set to the
+pool's part of the error for that; so what is within 1 + epsilon of the pool's best is within
+1 + epsilon of all but the best gamma of the space. Larger pools have smaller gammas, and larger
+epsilons while little is known of them; all these statements hold at once.
 """
 
 from __future__ import annotations
@@ -31,30 +30,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.betting import lower_mean
-from cunctator.core.compiled import compiled_apart
-from cunctator.core.known import (
-    is_exact,
-    last_octave,
-    least_mean,
-    mean_runtime,
-    octave_at,
-    octave_cap,
+from cunctator.core.claims import (
+    FASTER,
+    RIVALS,
+    SLOWER,
+    claim_cap,
+    ratio_bound,
+    share_beyond,
+    upper_mean_of,
+    worst_ratio,
 )
+from cunctator.core.compiled import compiled, compiled_apart
+from cunctator.core.known import is_exact, last_octave, mean_runtime, octave_at
 from cunctator.core.pools import missed_share, pool_error
-from cunctator.core.runtimes import below
+from cunctator.core.sentinels import WHOLE
 from cunctator.core.state import ENDLESS, GAMMA_SHARE, HONEST, State
-from cunctator.core.tight import collect, error_share, evidence
-
-PRECISION = 1e-6
-OCTAVES_TRIED = 4
-"""Lower bounds are tried at the known cap and a few below: a shorter cap is sometimes sharper."""
 
 NEARLY_AS_MUCH = 1.25
 """A wider pool is what people want to hear about, if its (epsilon, delta) is not much worse."""
 
-MIDDLE_BET = 3
-MOST_POINTS = 80
+MOST_CAPS = 80
+"""More than there are octaves with any first cap and cutoff, and whole runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,143 +121,75 @@ class Certificate:
 
 
 @compiled_apart
-def certified_lower(state: State, index: int) -> float:
-    """A lower bound on the mean of one configuration."""
-    tester, rules, scratch = state.testers[index], state.rules, state.scratch
-    if is_exact(state, index):
-        return mean_runtime(state, index)
-    started = tester.started
-    if started == 0:
-        return rules.first_cap
-    if tester.crashed > 0 and math.isinf(rules.cutoff):
-        return math.inf
-    best = max(rules.first_cap, tester.full, least_mean(state, index))
-    share = error_share(index, state.pools[0].members)
-    bet = MIDDLE_BET
-    known = octave_at(rules, tester.known_level)
-    for octave in range(max(0, known - OCTAVES_TRIED + 1), known + 1):
-        size = collect(state, index, octave_cap(rules, octave), rules.first_cap)
-        needed = evidence(rules, share, octave, started)
-        bound, bet = lower_mean(scratch.points, scratch.weights, size, needed, bet, PRECISION)
-        best = max(best, bound)
-    return float(best)
-
-
-@compiled_apart
-def least_lowers(state: State, index: int, out: NDArray[np.float64]) -> None:
-    """For each open pool, the least certified lower bound of all but one; infinity if it is alone.
-
-    A pool holds the one before and more, so its bound is at most that one's.
-    """
-    least, other = math.inf, 0
-    for pool in range(state.now.opened):
-        while other < state.pools[pool].members:
-            if other != index:
-                least = min(least, certified_lower(state, other))
-            other += 1
-        out[pool] = least
-
-
-@compiled_apart
-def certified_upper(state: State, index: int, octave: int) -> float:
-    """An upper bound on the mean of min(runtime, cap of an octave)."""
-    rules, scratch = state.rules, state.scratch
-    cap, started = octave_cap(rules, octave), state.testers[index].started
-    if started == 0:
-        return cap
-    # What is left to the cap; nothing, for runs that are put off, in flight or crashed.
-    values, weights, size, counted, left = scratch.points, scratch.weights, 0, 0.0, 0.0
-    # Nothing, too, for those at the last edge: they may be longer than it says.
-    for place in range(state.edges.size - 1):
-        if state.edges[place] >= cap:
-            break
-        weight = state.histogram[index, place]
-        if weight > 0.0:
-            values[size], weights[size] = cap - state.edges[place], weight
-            counted += weight
-            left += weight * values[size]
-            size += 1
-    if started - counted > 1e-9:
-        values[size], weights[size] = 0.0, started - counted
-        size += 1
-    needed = evidence(rules, error_share(index, state.pools[0].members), octave, started)
-    bound, _ = lower_mean(values, weights, size, needed, MIDDLE_BET, PRECISION)
-    if rules.instances != ENDLESS:
-        bound = max(bound, left / rules.instances)
-    return float(cap - bound)
-
-
-@compiled_apart
-def certified_share(state: State, index: int, octave: int) -> float:
-    """An upper bound on the share of runs that exceed the cap of an octave."""
-    rules, scratch = state.rules, state.scratch
-    cap, started = octave_cap(rules, octave), state.testers[index].started
-    if cap >= rules.cutoff:
-        return 0.0  # by definition: a run that reaches the cutoff is complete
-    if started == 0:
-        return 1.0
-    within, _ = below(state.runtimes, index, cap)
-    values, weights = scratch.points, scratch.weights
-    values[0], weights[0] = 1.0, float(within)
-    values[1], weights[1] = 0.0, float(started - within)
-    needed = evidence(rules, error_share(index, state.pools[0].members), octave, started)
-    bound, _ = lower_mean(values, weights, 2, needed, MIDDLE_BET, PRECISION)
-    if rules.instances != ENDLESS:
-        bound = max(bound, within / rules.instances)
-    return float(1.0 - bound)
-
-
-@compiled_apart
 def top_octave(state: State, index: int) -> int:
-    """The highest octave worth a bound: that of the cutoff, or that of the next cap."""
+    """The highest octave worth a bound: the last below the cutoff, or that of the next cap."""
     if math.isinf(state.rules.cutoff):
         return octave_at(state.rules, state.testers[index].cap_level + 1)
-    return last_octave(state.rules)
+    return int(last_octave(state.rules)) - 1
+
+
+@compiled
+def _octave_of(top: int, row: int) -> int:
+    """Caps are in rows, the longest first."""
+    return WHOLE if row == 0 else top + 1 - row
 
 
 @compiled_apart
-def upper_mean(state: State, index: int) -> float:
-    """An upper bound on the whole mean; infinite without a cutoff, unless it is known exactly.
+def measure_caps(state: State, answer: int, out: NDArray[np.float64]) -> int:
+    """For each cap, in a row: the cap, the upper bound on the mean up to it, the share beyond it.
 
-    At each cap: the mean up to it, and the rest to the cutoff for the share that exceeds it.
+    Returns how many there are, down to where all runs may be longer.
     """
-    if is_exact(state, index):
-        return mean_runtime(state, index)
-    cutoff = state.rules.cutoff
-    best = cutoff
-    if not math.isinf(cutoff):
-        for octave in range(top_octave(state, index) + 1):
-            cap = octave_cap(state.rules, octave)
-            share = certified_share(state, index, octave)
-            best = min(best, certified_upper(state, index, octave) + (cutoff - cap) * share)
-    return float(best)
+    top = top_octave(state, answer)
+    rows = min(top + 2, out.shape[0])
+    for row in range(rows):
+        octave = _octave_of(top, row)
+        out[row, 0] = claim_cap(state.rules, octave)
+        out[row, 2] = share_beyond(state, answer, octave)
+        if out[row, 2] >= 1.0:
+            return row
+        out[row, 1] = upper_mean_of(state, answer, octave)
+    return int(rows)
 
 
 @compiled_apart
-def measure_incumbent(
-    state: State, incumbent: int, out: NDArray[np.float64], rivals: NDArray[np.float64]
-) -> tuple[bool, int]:
-    """All that a certificate needs, in one call; returns whether all is known, and the octaves.
+def measure_rivals(
+    state: State,
+    answer: int,
+    caps: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """The certified ratio of the answer to the best, at [pool, row of `caps`].
 
-    Row 0 of `out`: lower and upper bounds on the means of the default and of the incumbent. Row
-    1 + g: cap, upper bound and share at octave g. `rivals`: the least lower bound of the others,
-    for each pool.
+    A shorter cap has a larger delta. If its ratio is not smaller than that of a longer one it says
+    nothing new, and is left at infinity.
     """
-    all_exact = True
+    top = top_octave(state, answer)
+    for pool in range(errors.size):
+        least = math.inf
+        for row in range(caps.shape[0]):
+            out[pool, row] = math.inf
+            if least > 1.0 and not math.isinf(caps[row, 1]):
+                members, octave = state.pools[pool].members, _octave_of(top, row)
+                # What is not certified against a smaller pool is not against this one.
+                begin = max(1.0, out[pool - 1, row]) if pool > 0 else 1.0
+                if math.isinf(begin):
+                    begin = 1.0
+                target = 1.0 / errors[pool]
+                out[pool, row] = worst_ratio(
+                    state, answer, octave, caps[row, 1], members, begin, least, target
+                )
+                least = min(least, out[pool, row])
+
+
+@compiled_apart
+def is_known_best(state: State, answer: int) -> bool:
+    """Whether all is known of all, and nobody is better."""
     for index in range(state.testers.size):
-        all_exact = all_exact and is_exact(state, index)
-    least_lowers(state, incumbent, rivals)
-    out[0, 0], out[0, 1] = certified_lower(state, 0), upper_mean(state, 0)
-    out[0, 2], out[0, 3] = certified_lower(state, incumbent), upper_mean(state, incumbent)
-    if is_exact(state, incumbent):
-        out[1, 0], out[1, 1], out[1, 2] = state.rules.cutoff, mean_runtime(state, incumbent), 0.0
-        return all_exact, 1
-    octaves = min(top_octave(state, incumbent) + 1, out.shape[0] - 1)
-    for octave in range(octaves):
-        out[1 + octave, 0] = octave_cap(state.rules, octave)
-        out[1 + octave, 1] = certified_upper(state, incumbent, octave)
-        out[1 + octave, 2] = certified_share(state, incumbent, octave)
-    return all_exact, octaves
+        if not is_exact(state, index) or mean_runtime(state, index) < mean_runtime(state, answer):
+            return False
+    return not math.isinf(mean_runtime(state, answer))
 
 
 def certify(
@@ -278,25 +206,16 @@ def certify(
     is_fixed = state.pools.size == 1 and not is_whole
     if is_fixed:
         state = _with_gamma_error(state)
-    out, rivals = np.zeros((MOST_POINTS, 4)), np.zeros(state.pools.size)
-    all_exact, octaves = measure_incumbent(state, incumbent, out, rivals)
-    default_low, default_high, low, high = (float(number) for number in out[0])
-    faster = (1.0, 1.0)
-    if incumbent != 0:
-        faster = (_ratio(default_low, high), _ratio(default_high, low))
-        if math.isinf(low):  # the incumbent never finishes either
-            faster = (0.0, math.inf)
-    caps = out[1 : 1 + octaves].tolist()
-    pools = _pool_points(state, draws or int, is_whole, caps, rivals)
+    pools = _pool_points(state, incumbent, draws or int, is_whole)
     widest = _best_pool(pools)
     # All is known of all, so no pool is left out, and the last is the one that holds them all.
-    is_best = all_exact and is_whole and len(pools) == state.pools.size
+    is_all = is_whole and len(pools) == state.pools.size
     return Certificate(
         confidence=1.0 - state.rules.error - state.rules.gamma_error,
         incumbent=incumbent,
         points=widest.points,
-        optimal=bool(is_best and high <= rivals[len(pools) - 1] and math.isfinite(high)),
-        versus_default=faster,
+        optimal=bool(is_all and is_known_best(state, incumbent)),
+        versus_default=_speed_up(state, incumbent),
         floor=state.rules.first_cap if _has_shorter_runs(state) else None,
         instances=None if state.rules.instances == ENDLESS else state.rules.instances,
         cutoff=state.rules.cutoff if math.isfinite(state.rules.cutoff) else None,
@@ -306,37 +225,61 @@ def certify(
     )
 
 
-def _with_gamma_error(state: State) -> State:
-    """The same for a fixed pool of draws, part of whose error is for what they miss.
+def _speed_up(state: State, incumbent: int) -> tuple[float, float]:
+    """Bounds on the mean of the default over that of the incumbent."""
+    if incumbent == 0:
+        return 1.0, 1.0
+    share = float(ratio_bound(state, FASTER, incumbent))
+    return (math.inf if share == 0.0 else 1.0 / share), float(ratio_bound(state, SLOWER, incumbent))
 
-    The search itself goes by all of the error, and the bounds that it keeps do not count here.
-    """
+
+def _with_gamma_error(state: State) -> State:
+    """The same for a fixed pool of draws, part of whose error is for what they miss."""
     part = GAMMA_SHARE * state.rules.error
     rules = state.rules._replace(error=state.rules.error - part, gamma_error=part)
-    testers = state.testers.copy()
-    testers["full"] = 0.0
-    return state._replace(rules=rules, testers=testers)
+    return state._replace(rules=rules)
 
 
 def _pool_points(
-    state: State,
-    draws: Callable[[int], int],
-    is_whole: bool,
-    caps: list[list[float]],
-    rivals: NDArray[np.float64],
+    state: State, incumbent: int, draws: Callable[[int], int], is_whole: bool
 ) -> tuple[PoolPoints, ...]:
     """What is certified against each open pool."""
-    sizes, error = state.pools["members"].tolist(), state.rules.gamma_error
+    sizes, rules = state.pools["members"].tolist(), state.rules
+    is_one = len(sizes) == 1
     times = state.turns[HONEST:].tolist()
-    total = sum(times) or 1.0
+    opened, total = int(state.now.opened), sum(times) or 1.0
+
+    def part(error: float, pool: int) -> float:
+        return error if is_one else pool_error(error, pool + 1)
+
+    caps = np.zeros((MOST_CAPS, 3))
+    caps = caps[: measure_caps(state, incumbent, caps)]
+    errors = np.array([part(RIVALS * rules.error, pool) for pool in range(opened)])
+    ratios = np.zeros((opened, caps.shape[0]))
+    measure_rivals(state, incumbent, caps, errors, ratios)
     found = []
-    for pool in range(int(state.now.opened)):
+    for pool in range(opened):
         is_all = is_whole and pool == len(sizes) - 1
-        part = pool_error(error, pool + 1) if len(sizes) > 1 else error
-        share = 0.0 if is_all else missed_share(draws(sizes[pool]), part)
-        points = _points(caps, float(rivals[pool]))
-        found.append(PoolPoints(sizes[pool], share, times[pool] / total, points))
+        missed = part(rules.gamma_error, pool)
+        gamma = 0.0 if is_all else missed_share(draws(sizes[pool]), missed)
+        points = _points(caps, ratios[pool])
+        found.append(PoolPoints(sizes[pool], gamma, times[pool] / total, points))
     return tuple(found)
+
+
+def _points(caps: NDArray[np.float64], ratios: NDArray[np.float64]) -> tuple[Point, ...]:
+    """All caps' pairs that no other pair beats in both numbers."""
+    points = [
+        Point(delta, ratio - 1.0, cap)
+        for (cap, _, delta), ratio in zip(caps.tolist(), ratios.tolist(), strict=True)
+        if math.isfinite(ratio)
+    ]
+    points.sort(key=lambda point: (point.delta, point.epsilon, point.cap))
+    kept: list[Point] = []
+    for point in points:
+        if not kept or point.epsilon < kept[-1].epsilon:
+            kept.append(point)
+    return tuple(kept)
 
 
 def _best_pool(pools: tuple[PoolPoints, ...]) -> PoolPoints:
@@ -350,50 +293,8 @@ def _best_pool(pools: tuple[PoolPoints, ...]) -> PoolPoints:
     )
 
 
-def least_runs(state: State, delta: float) -> int:
-    """How many runs of a configuration it takes at least to certify this delta.
-
-    If none of them exceeds the shortest cap; on a finite set, running all of it always suffices.
-    """
-    rules = state.rules
-    most = rules.instances if rules.instances != ENDLESS else 2**30
-    share = error_share(0, int(state.pools[0].members))
-    low, high = 1, most
-    while low < high:
-        middle = (low + high) // 2
-        needed = evidence(rules, share, 0, middle)
-        # All runs within the cap: the bound is where (1 / m)^runs reaches the evidence.
-        if 1.0 - math.exp(-needed / middle) <= delta:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
 def _has_shorter_runs(state: State) -> bool:
     """Whether a completed run counts as the first cap."""
     runtimes = state.runtimes
     first = runtimes.headers["start"][runtimes.headers["chunks"] > 0]
     return bool((runtimes.cells["least"][first] <= state.rules.first_cap).any())
-
-
-def _points(caps: list[list[float]], rivals: float) -> tuple[Point, ...]:
-    """All caps' pairs that no other pair beats in both numbers."""
-    points = [
-        Point(delta, max(0.0, _ratio(upper, rivals) - 1.0), cap)
-        for cap, upper, delta, _ in caps
-        if delta < 1.0 and math.isfinite(upper)
-    ]
-    points.sort(key=lambda point: (point.delta, point.epsilon, point.cap))
-    kept: list[Point] = []
-    for point in points:
-        if not kept or point.epsilon < kept[-1].epsilon:
-            kept.append(point)
-    return tuple(kept)
-
-
-def _ratio(above: float, below: float) -> float:
-    """A quotient of bounds; an infinite divisor makes it 0, whatever is divided."""
-    if math.isinf(below) or below == 0:
-        return 0.0 if math.isinf(below) else math.inf
-    return above / below

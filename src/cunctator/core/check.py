@@ -73,6 +73,7 @@ def check_state(state: State) -> None:
         _check_tree(tree)
     _check_turns(state)
     _check_rungs(state)
+    _check_nominations(state)
     busy = len(_busy(state))
     assert busy == state.testers["in_flight"].sum(), "flights and testers disagree"
 
@@ -174,6 +175,14 @@ def _check_rungs(state: State) -> None:
                 assert covered, "a configuration is on a rung that it is not known on"
             if rung == tester.rung + 1 and tester.rung != NONE:
                 assert not covered, "a configuration is on too low a rung"
+
+
+def _check_nominations(state: State) -> None:
+    """Somebody is nominated once the first pair after 8, 16, 32, ... has been started."""
+    most, nominated = state.testers["started"].max(), state.now.nominated
+    for number, index in enumerate(nominated.tolist()):
+        assert (index != NONE) == (most > 8 << number), "a nomination is missing, or too early"
+        assert index == NONE or 0 <= index < state.testers.size
 
 
 def _check_directory(state: State, index: int) -> None:

@@ -19,3 +19,6 @@ WIDEN = -5
 
 EXHAUSTED = -6
 """Instead of a configuration: the best of a pool is known exactly, and has nothing left to run."""
+
+WHOLE = -7
+"""Instead of an octave: runs count up to the cutoff, or whole if there is none."""

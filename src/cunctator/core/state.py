@@ -59,6 +59,12 @@ MOST_POINTS = MOST_EDGES + 3
 MOST_HEIGHT = 64
 """More than the height of any tournament."""
 
+MOST_NOMINATIONS = 28
+"""The last of them (`nominations.py`) is after 2^30 pairs."""
+
+BETS = 8
+"""Of each game (`games.py`)."""
+
 
 class Rules(NamedTuple):
     """What holds for the whole study."""
@@ -203,6 +209,8 @@ class Now:
     """The best by pair so far (`climbing.py`)."""
     compared_pairs: float
     """Pairs that all configurations together have on their rungs."""
+    nominated: Annotated[NDArray[np.int64], MOST_NOMINATIONS]
+    """Incumbents at certain moments (`nominations.py`), or NONE while they have not come."""
 
 
 class Scratch:
@@ -214,6 +222,10 @@ class Scratch:
     """Values that a betting bound is computed from ..."""
     weights: Annotated[NDArray[np.float64], MOST_POINTS]
     """... and how many runs have each."""
+    books: Annotated[NDArray[np.float64], (MOST_NOMINATIONS + 2, BETS)]
+    """Capital at [game, bet] (`games.py`) ..."""
+    begins: Annotated[NDArray[np.int64], MOST_NOMINATIONS + 2]
+    """... and after how many pairs each game begins."""
 
 
 class Candidate:
@@ -323,6 +335,7 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
 def _new_now() -> Now:
     now = new_record(Now)
     now.turn, now.opened, now.proved = HONEST, 1, NONE
+    now.nominated[:] = NONE
     return now
 
 

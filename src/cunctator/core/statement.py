@@ -8,6 +8,9 @@ from collections.abc import Callable
 from cunctator.base.units import counted, finite_or_none, format_duration
 from cunctator.core.certificate import Certificate, Point, PoolPoints
 
+EXACT = 1 + 1e-9
+"""Bounds on a ratio that differ by less are of means that are known."""
+
 CLOSE = 1.001
 """Bounds on a ratio that differ by less are one number."""
 
@@ -35,17 +38,19 @@ def headline(certificate: Certificate, delta: float | None = None) -> str:
         within = [p for p in useful if p.delta <= delta]
         point = min(within, key=lambda p: p.epsilon, default=point)
     if point is None:
-        return f"With {_percent(certificate.confidence)} confidence, nothing can be certified yet."
-    claim = _claim(point, certificate)
-    where = _on_the_set(certificate, ",")
-    return f"With {_percent(certificate.confidence)} confidence{where}, {claim}."
+        return f"{_sure(certificate)}, nothing can be certified yet of how close to the best it is."
+    return f"{_sure(certificate)}, {_about(certificate)}, {_claim(point, certificate)}."
 
 
-def _on_the_set(certificate: Certificate, comma: str = "") -> str:
+def _sure(certificate: Certificate) -> str:
+    return f"With {_percent(certificate.confidence)} confidence"
+
+
+def _about(certificate: Certificate) -> str:
     """What is said of a finite set says nothing about other instances."""
     if certificate.instances is None:
-        return ""
-    return f"{comma} on {'these' if certificate.instances > 1 else 'this'} " + counted(
+        return "over the distribution of instances"
+    return f"on {'these' if certificate.instances > 1 else 'this'} " + counted(
         certificate.instances, "instance"
     )
 
@@ -78,24 +83,26 @@ def versus_default(certificate: Certificate) -> str:
     low, high = certificate.versus_default
     if certificate.incumbent == 0:
         return "The answer is the default configuration."
+    if math.isinf(low):
+        return "The default crashes, and never finishes."
+    where, sure = _about(certificate), f"{_sure(certificate)}, the"
+    if high <= low * EXACT:
+        sure = "The"
     if high <= low * CLOSE:
         least, most = rounded(low, math.floor), rounded(high, math.ceil)
         times = least if least == most else f"between {least} and {most}"
-        return f"It is {times} times as fast as the default{_on_the_set(certificate)}."
-    if math.isinf(low):
-        return "The default crashes, and never finishes."
+        return f"{sure} answer is {times} times as fast as the default {where}."
     upper = "" if math.isinf(high) else f" and at most {rounded(high, math.ceil)}"
+    least = rounded(low, math.floor)
     if low >= 1:
-        where = _on_the_set(certificate)
-        least = rounded(low, math.floor)
-        if least == "1":
-            return f"It is at least as fast as the default{where}."
-        return f"It is at least {least}{upper} times as fast as the default{where}."
+        # Rounded down, it may be no more than this.
+        times = "as fast" if least == "1" and not upper else f"{least}{upper} times as fast"
+        return f"{sure} answer is at least {times} as the default {where}."
     if low < SLOW or high > FAST:
         return "Whether it is faster than the default is not certified yet."
     return (
-        f"It is at least {rounded(low, math.floor)}{upper} times as fast as the default,"
-        " which does not yet show which is faster."
+        f"{sure} answer is at least {least}{upper} times as fast as the default {where}, which does"
+        " not yet show which is faster."
     )
 
 
@@ -121,7 +128,11 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
         "gamma": certificate.gamma,
         "pools": [_pool_as_data(pool) for pool in certificate.pools],
         "optimal": certificate.optimal,
-        "versus_default": {"lower": finite_or_none(low), "upper": finite_or_none(high)},
+        "versus_default": {
+            "lower": finite_or_none(low),
+            "upper": finite_or_none(high),
+            "headline": versus_default(certificate),
+        },
         "floor": certificate.floor,
         "cutoff": certificate.cutoff,
         "looked_at": certificate.looked_at,

@@ -14,6 +14,7 @@ from __future__ import annotations
 from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact
+from cunctator.core.nominations import nominate
 from cunctator.core.queues import head_level, head_pair, push, take
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import State
@@ -90,6 +91,7 @@ def begin(state: State, index: int) -> tuple[bool, int]:
     while state.pools[now.opened - 1].members <= index:  # the first of a pool opens it
         now.opened += 1
     if is_new:
+        nominate(state, now.pair)
         tester.started += 1
         tester.new_in_flight += 1
         add_pair(state.values, index, now.pair)

@@ -3,8 +3,9 @@
 They are betting bounds (`betting.py`) on the mean of min(runtime, known cap), from a histogram of
 the runtimes: valid for all configurations, caps and times at once with the given confidence. A
 fixed share of the charged time goes to the least of them, so that the worst case stays within a
-constant factor of SPC's; `docs/algorithm.md` has the statement. They do not depend on t, so the
-scheduling keys are static.
+constant factor of SPC's; `docs/algorithm.md` has the statement. "Proved optimal" rests on them;
+certificates have games of their own (`claims.py`). They do not depend on t, so the scheduling keys
+are static.
 
 The histogram has four edges an octave; a runtime is split between its two neighbours so that the
 mean stays what it is. The log of a gambler's factor is concave in the value, so that only
@@ -24,7 +25,7 @@ from cunctator.core.known import cap_at, least_mean, octave_at
 from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
 
 FAMILIES = 3
-"""Lower bounds, upper bounds on means, upper bounds on shares: a third of the error each."""
+"""A third of the error is for these bounds."""
 
 EPOCH_GROWTH = 1.25
 """Finite sets: epochs begin at 1, 1.25, 1.25^2, ... runs; see `counted_runs`."""

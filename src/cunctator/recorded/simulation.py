@@ -18,11 +18,12 @@ import numpy as np
 from cunctator.base.errors import InvalidSetting
 from cunctator.base.notices import announced_compilation
 from cunctator.base.records import StopReason
-from cunctator.core.certificate import Certificate, certify, least_runs
+from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT
+from cunctator.core.reach import least_runs
 from cunctator.core.recommend import recommended
 from cunctator.core.recorded import NO_ROOM, PROVED, SPENT, Ledger, Totals, advance, note_incumbent
 from cunctator.core.rows import longer, new_record

@@ -78,9 +78,9 @@ def summary(result: Result) -> RenderableType:
 def _story(result: Result) -> Iterator[str]:
     """What happened, in sentences."""
     yield f"Stopped: {result.stop.value}."
-    yield headline(result.certificate, result.asked_delta)
     if len(result.standings) > 1:
         yield versus_default(result.certificate)
+    yield headline(result.certificate, result.asked_delta)
     if note := counting_note(result.certificate):
         yield note
     yield (

@@ -75,6 +75,8 @@ def facts(snapshot: Snapshot) -> Iterator[str]:
         return
     yield f"answer: {_means(snapshot, snapshot.incumbent)}"
     if snapshot.certificate is not None:
+        if snapshot.incumbent.index != 0 and snapshot.certificate.versus_default.headline:
+            yield snapshot.certificate.versus_default.headline
         yield snapshot.certificate.headline
 
 
@@ -135,9 +137,9 @@ def story(view: View, argv: list[str]) -> list[Text]:
     lines: list[str] = []
     if snapshot.incumbent is not None:
         lines.append(f"Answer: {_means(snapshot, snapshot.incumbent)}.")
-        lines.append(headline(view.certificate, view.asked_delta))
         if view.incumbent.configuration:
             lines.append(versus_default(view.certificate))
+        lines.append(headline(view.certificate, view.asked_delta))
         if note := counting_note(view.certificate):
             lines.append(note)
     elif view.spent.solved:

@@ -91,6 +91,8 @@ class SpeedUp(Record):
 
     lower: Number | None = None
     upper: Number | None = None
+    headline: Text = ""
+    """The same in words; empty: not said."""
 
 
 class CertificateStatement(Record):
