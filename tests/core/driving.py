@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cunctator.base.records import Outcome, Run, Status
 from cunctator.core.replay import Events
@@ -44,6 +45,38 @@ def drive(
         if after is not None:
             after()
     return asked
+
+
+def runs_for(
+    scheduler: Scheduler, turn: int, runtime_of: RuntimeOf, steps: int = 10**6
+) -> Iterator[Run]:
+    """Make so many runs, one at a time, checking the state; yields those for one sake, before
+    their results are told.
+    """
+    for _ in range(steps):
+        run = scheduler.ask()
+        if run is None:
+            break
+        if scheduler.state.now.turn == turn:
+            yield run
+        scheduler.tell(run, outcome(scheduler, run, runtime_of))
+        scheduler.check()
+
+
+def made_up(
+    seed: int, factors: list[float], pairs: int = 60, spread: float = 0.3
+) -> NDArray[np.float64]:
+    """Hard and easy pairs; each configuration is so many times as slow, give or take a bit."""
+    random = np.random.default_rng(seed)
+    hardness = random.lognormal(1.0, 1.0, (1, pairs))
+    noise = random.lognormal(0.0, spread, (len(factors), pairs))
+    table: NDArray[np.float64] = hardness * noise * np.array(factors)[:, None]
+    return table
+
+
+def of_table(table: NDArray[np.float64]) -> RuntimeOf:
+    """Runtimes of a table, whose columns are repeated without end."""
+    return lambda configuration, pair: float(table[configuration, pair % table.shape[1]])
 
 
 def asked_row(run: Run) -> tuple[int, int, int, int, float]:

@@ -10,6 +10,7 @@ import pytest
 from cunctator.base.records import Outcome, Status
 from cunctator.core.bounds import lower_bound
 from cunctator.core.check import caps_up_to
+from cunctator.core.profiles import PROFILES
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import FINISHED, NONE
 from cunctator.core.state import BOUND, HONEST, NEWCOMER, RATIO, SEEKING
@@ -18,6 +19,8 @@ from cunctator.core.turns import choose
 from cunctator.core.values import NOT_YET, values_of
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
+
+HONEST_SHARE = PROFILES["tight"].full_share
 
 
 def least_lower_bound(state, size):
@@ -146,7 +149,8 @@ class Followed:
         if run is None:
             return None
         turn = min(int(state.now.turn), HONEST)
-        self.seen[turn] += 1
+        if turn in self.seen:
+            self.seen[turn] += 1
         return run, turn, turns
 
     def expected(self, selector, scan):
@@ -205,9 +209,11 @@ def follow(scheduler, steps, slots, runtime_of, crashes=lambda run: False):
                 assert run.configuration == plans[turn]
                 rung, pairs = missing[run.configuration]
                 assert run.pair == pairs[0] and run.cap == scan.cap(rung)
-                assert turns[HONEST:].sum() >= turns.sum() / 8 * (1 - 1e-12)
+                assert turns[HONEST:].sum() >= PROFILES["tight"].full_share * turns.sum() * (
+                    1 - 1e-12
+                )
             elif turn == HONEST:
-                is_due = turns[HONEST:].sum() < turns.sum() / 8
+                is_due = turns[HONEST:].sum() < PROFILES["tight"].full_share * turns.sum()
                 has_work = any(index is not None for index in plans.values())
                 assert is_due or not has_work
         if len(flying) == slots or asked is None:

@@ -187,7 +187,7 @@ def test_bounds_are_where_the_capital_is_enough(seed, instances, cutoff):
 
 
 def test_the_worst_of_the_rivals_decides():
-    scheduler, _, _ = searched(3, None, 64.0, 300)
+    scheduler, _, _ = searched(3, None, 64.0, 60)
     state, answer = scheduler.state, scheduler.recommend()
     upper, target = upper_mean_of(state, answer, WHOLE), 4.0
     ratio = worst_ratio(state, answer, WHOLE, upper, 3, 1.0, math.inf, target)

@@ -13,6 +13,7 @@ from cunctator.base.errors import InvalidSetting
 from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.core.certificate import certify
 from cunctator.core.pools import choose_from_pools, missed_share, pool_error, pool_sizes
+from cunctator.core.profiles import PROFILES
 from cunctator.core.replay import Events, replay
 from cunctator.core.scheduler import (
     STATUS_CODE,
@@ -97,7 +98,7 @@ def test_invariants_and_shares_hold_while_pools_grow(slots):
     assert started[sizes[opened - 2]] > 0, "a pool is opened when its first one is run"
     assert not started[sizes[opened - 1] :].any(), "a pool is looked at before it is open"
     honest, longest = state.turns[HONEST:], slots * CUTOFF
-    assert abs(honest.sum() - state.turns.sum() / 8) <= longest
+    assert abs(honest.sum() - PROFILES["tight"].full_share * state.turns.sum()) <= longest
     assert not honest[opened:].any()
     # Whoever has least k^2 time has the next honest run: no claim is far behind the others'.
     for number in range(1, opened):
@@ -225,7 +226,10 @@ def test_gamma():
     assert draws == 8
     assert (1 - gammas[1]) ** draws == pytest.approx(pool_error(0.1 * 0.05, 2))
     assert certificate.confidence == pytest.approx(0.95)
-    assert sum(pool.time_share for pool in certificate.pools) == pytest.approx(1.0)
+    shares = [pool.time_share for pool in certificate.pools]
+    assert shares == sorted(shares) and shares[-1] == pytest.approx(1.0)
+    charged = scheduler.state.testers["charged"]
+    assert shares[0] == pytest.approx(charged[: certificate.pools[0].size].sum() / charged.sum())
     # Against a larger pool no more is certified than against a smaller one.
     epsilons = [certificate.epsilon_at(0.3, gamma) for gamma in gammas]
     assert epsilons == sorted(epsilons)

@@ -107,7 +107,7 @@ def test_close_configurations_are_told_apart_soon():
         shuffled = make_table(table.runtimes[rows], cutoff=table.cutoff)
         simulation = Simulation(shuffled, first_cap=0.01, budget=240.0, seed=seed, resample=True)
         excess.append(means[rows[simulation.run().incumbent]] / means.min() - 1)
-    assert np.mean(excess) < 0.055
+    assert np.mean(excess) < 0.07
 
 
 @pytest.mark.parametrize("seed", range(3))

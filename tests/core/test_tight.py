@@ -120,7 +120,7 @@ def test_the_error_budget_is_not_overspent(initial):
 
 
 def test_everyone_has_their_share_of_the_time():
-    """An eighth for the least lower bound; of the rest, two parts look closer and one at doubts.
+    """A sixteenth for the least lower bound; of the rest, two parts look closer and one at doubts.
 
     Thirty newcomers are soon looked at, and have no share any more.
     """
@@ -130,7 +130,7 @@ def test_everyone_has_their_share_of_the_time():
     simulation.advance(30_000)
     turns, longest = simulation.state.turns, runtimes.max()
     assert simulation.stop is None and turns.sum() == pytest.approx(simulation.charged)
-    assert abs(turns[HONEST] - simulation.charged / 8) < longest
+    assert abs(turns[HONEST] - PROFILES["tight"].full_share * simulation.charged) < longest
     assert abs(turns[RATIO] - 2 * turns[BOUND]) < 3 * longest
     assert turns[NEWCOMER] < simulation.charged / 20
 
@@ -142,7 +142,7 @@ def test_newcomers_have_their_share_while_there_are_some():
     simulation.advance(20_000)
     assert simulation.state.now.entered < 4000
     turns, longest = simulation.state.turns, runtimes.max()
-    assert abs(turns[HONEST] - simulation.charged / 8) < longest
+    assert abs(turns[HONEST] - PROFILES["tight"].full_share * simulation.charged) < longest
     assert abs(turns[RATIO] - turns[NEWCOMER]) < 2 * longest
     assert abs(turns[BOUND] - turns[NEWCOMER] / 2) < 2 * longest
 

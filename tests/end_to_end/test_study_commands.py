@@ -14,6 +14,7 @@ import pytest
 
 from cunctator.base.errors import StudyProblem
 from cunctator.core.sentinels import ASKED
+from cunctator.core.tester import SOLVED
 from cunctator.demo.formulas import write_formulas
 from cunctator.scenario import load_scenario
 from cunctator.study.journal.journal import open_journal
@@ -72,14 +73,18 @@ def running(folder):
     return found
 
 
-def told(study):
+def outcomes(study):
     try:
         journal = open_journal(study, writing=False)
     except StudyProblem:
-        return 0  # it is just being made
+        return []  # it is just being made
     events = journal.events()
     journal.close()
-    return int((events.status != ASKED).sum())
+    return events.status[events.status != ASKED].tolist()
+
+
+def told(study):
+    return len(outcomes(study))
 
 
 def test_from_the_scenario_to_the_validation(folder):
@@ -125,6 +130,7 @@ def test_ctrl_c_once_saves_and_answers(folder):
     text = SCENARIO.replace('"3s"', '"60s"')
     (folder / "scenario.toml").write_text(text)
     process = start(folder, "run", "scenario.toml", "study")
+    wait_for(lambda: SOLVED in outcomes(folder / "study"), process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
@@ -210,17 +216,17 @@ def test_a_killed_driver_leaves_nothing_running_and_loses_nothing(folder):
 
 def test_options_of_run_are_kept_by_the_study(folder):
     study, place = folder / "study", folder / "scenario.toml"
-    done = cunctator("run", place, study, "--budget", "12runs", "--wall", "10m", "--workers", 1,
+    done = cunctator("run", place, study, "--budget", "60runs", "--wall", "10m", "--workers", 1,
                      "--seed", 9, "--cutoff", "500ms", "--json", "-")  # fmt: skip
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
-    assert data["runs"] == 12 and data["stop"] == "the budget is spent"
-    assert data["budget"]["runs"] == 12 and data["budget"]["wall"] == 600
+    assert data["runs"] == 60 and data["stop"] == "the budget is spent"
+    assert data["budget"]["runs"] == 60 and data["budget"]["wall"] == 600
     assert place.read_text() == SCENARIO
     done = cunctator("resume", study, "--more", "5runs", "--json", "-")
     assert done.returncode == 0, done.stderr
     again = json.loads(done.stdout)
-    assert again["runs"] == 17 and again["budget"]["wall"] == 600
+    assert again["runs"] == 65 and again["budget"]["wall"] == 600
     kept = load_scenario(study / "scenario.toml", folder)
     assert (kept.search.seed, kept.search.workers, kept.search.cutoff) == (9, 1, 0.5)
     refused("run", place, folder / "b", "--budget", "much", words=["--budget is 'much'"])

@@ -42,10 +42,10 @@ def test_the_two_ledgers():
     """One configuration, one run of 5 s: caps 1, 2, 4, 8 cost 1 + 2 + 4 + 5, resumed just 5."""
     result = cn.simulate([[5.0]], first_cap=1.0, profile="proved")
     assert (result.charged, result.charged_resumed, result.steps) == (12.0, 5.0, 4)
-    result = cn.simulate([[5.0]], first_cap=1.0)  # caps 1, 4, 16
-    assert (result.charged, result.charged_resumed, result.steps) == (10.0, 5.0, 3)
-    result = cn.simulate([[25.0]], first_cap=1.0, cutoff=20.0)  # caps 1, 4, 20: 16 is left out
-    assert (result.charged, result.charged_resumed, result.steps) == (25.0, 20.0, 3)
+    result = cn.simulate([[5.0]], first_cap=1.0)
+    assert (result.charged, result.charged_resumed, result.steps) == (12.0, 5.0, 4)
+    result = cn.simulate([[25.0]], first_cap=1.0, cutoff=20.0)  # caps 1, 2, 4, 8, 20: no 16
+    assert (result.charged, result.charged_resumed, result.steps) == (35.0, 20.0, 5)
     # With a cutoff of 4.5 the last try ends there and counts as complete.
     result = cn.simulate([[5.0]], first_cap=1.0, cutoff=4.5, profile="proved")
     assert (result.charged, result.charged_resumed, result.steps) == (11.5, 4.5, 4)

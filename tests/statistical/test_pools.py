@@ -20,7 +20,7 @@ from cunctator.recorded.table import make_table
 from tests.margins import most_events
 
 FIRST_CAP, CUTOFF = 0.05, 1.0
-CONFIGURATIONS, RUNS = 400, 1200
+CONFIGURATIONS, RUNS = 900, 1200
 LOOKS, BUDGET = 6, 250.0
 STUDIES, POOLS, ERROR = 20_000, 6, 0.2
 

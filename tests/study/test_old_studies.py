@@ -26,7 +26,11 @@ from cunctator.study.warm import MOST
 from tests.recorded_workers import RecordedWorkers
 from tests.studies.make import RUNS, answered
 
-STUDIES = sorted((Path(__file__).parents[1] / "studies").glob("*/*-[12]"))
+ALL = sorted((Path(__file__).parents[1] / "studies").glob("*/*-[12]"))
+PRESENT = [path for path in ALL if path.parent.name == "by-pair"]
+"""Made by a version whose search is still the present one."""
+
+STUDIES = [path for path in ALL if path not in PRESENT]
 OLDEST = [path for path in STUDIES if path.parent.name == "schema-2"]
 
 
@@ -54,7 +58,28 @@ def study(original, tmp_path):
 
 
 def test_there_are_some():
-    assert len(STUDIES) >= 8
+    assert len(STUDIES) >= 8 and len(PRESENT) == 4
+
+
+@pytest.mark.parametrize("original", PRESENT, ids=lambda path: path.name)
+def test_those_of_the_present_search_are_resumed(original, tmp_path):
+    """All that was recorded counts, runs in flight are made again, and the search goes on."""
+    study = Path(shutil.copytree(original, tmp_path / original.name))
+    slots = int(study.name[-1])
+    before = recorded(study)
+    unfinished = {row[0] for row in before} - {row[0] for row in before if row[1] != ASKED}
+    assert len(unfinished) == slots
+    with resumed_study(study, 0.0, lambda *_: RecordedWorkers(slots, answered)) as resumed:
+
+        def until(view):
+            if view.spent.runs >= RUNS + 50:
+                resumed.interrupt()
+
+        view = resumed.run(until)
+    assert view.spent.runs > RUNS
+    after = recorded(study)
+    assert after[: len(before)] == before
+    assert unfinished < {row[0] for row in after[len(before) :] if row[1] != ASKED}
 
 
 def contents(folder):

@@ -44,7 +44,7 @@ from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import is_exact, last_octave, mean_runtime, octave_at
 from cunctator.core.pools import missed_share, pool_error
 from cunctator.core.sentinels import WHOLE
-from cunctator.core.state import ENDLESS, GAMMA_SHARE, HONEST, State
+from cunctator.core.state import ENDLESS, GAMMA_SHARE, State
 
 NEARLY_AS_MUCH = 1.25
 """A wider pool is what people want to hear about, if its (epsilon, delta) is not much worse."""
@@ -71,7 +71,7 @@ class PoolPoints:
     gamma: float
     """The share of the space that may be better; 0 if the pool is the whole space."""
     time_share: float
-    """The pool's share of the charged time."""
+    """The share of the charged time that its configurations have had."""
     points: tuple[Point, ...]
 
 
@@ -246,8 +246,8 @@ def _pool_points(
     """What is certified against each open pool."""
     sizes, rules = state.pools["members"].tolist(), state.rules
     is_one = len(sizes) == 1
-    times = state.turns[HONEST:].tolist()
-    opened, total = int(state.now.opened), sum(times) or 1.0
+    opened, charged = int(state.now.opened), state.testers["charged"]
+    total = float(charged.sum()) or 1.0
 
     def part(error: float, pool: int) -> float:
         return error if is_one else pool_error(error, pool + 1)
@@ -263,7 +263,8 @@ def _pool_points(
         missed = part(rules.gamma_error, pool)
         gamma = 0.0 if is_all else missed_share(draws(sizes[pool]), missed)
         points = _points(caps, ratios[pool])
-        found.append(PoolPoints(sizes[pool], gamma, times[pool] / total, points))
+        share = float(charged[: sizes[pool]].sum()) / total
+        found.append(PoolPoints(sizes[pool], gamma, share, points))
     return tuple(found)
 
 

@@ -69,9 +69,10 @@ def check_state(state: State) -> None:
     """Raise AssertionError if anything does not hold."""
     for index in range(state.testers.size):
         _check_tester(state, index)
-    for tree in (state.by_lower, state.by_expiry, state.by_ratio, state.by_bound):
+    for tree in (state.by_lower, state.by_expiry, state.by_ratio, state.by_bound, state.by_race):
         _check_tree(tree)
     _check_turns(state)
+    _check_race(state)
     _check_rungs(state)
     _check_nominations(state)
     busy = len(_busy(state))
@@ -183,6 +184,21 @@ def _check_nominations(state: State) -> None:
     for number, index in enumerate(nominated.tolist()):
         assert (index != NONE) == (most > 8 << number), "a nomination is missing, or too early"
         assert index == NONE or 0 <= index < state.testers.size
+
+
+def _check_race(state: State) -> None:
+    """What is known to the end is counted right, and so are the rivals that are not beaten."""
+    testers, now = state.testers, state.now
+    for index in range(testers.size):
+        ended = values_of(state.values, index, int(testers[index].started)) > 0
+        whole = ended.size if ended.all() else int(ended.argmin())
+        assert testers[index].whole == whole, "pairs known to the end are miscounted"
+    if now.racing == NONE:
+        return
+    assert now.racing == now.incumbent
+    rivals = np.arange(now.race_members) != now.racing
+    unbeaten = rivals & (testers["beaten"][: now.race_members] <= now.race_target)
+    assert now.unbeaten in (0, unbeaten.sum()), "rivals are miscounted"
 
 
 def _check_directory(state: State, index: int) -> None:

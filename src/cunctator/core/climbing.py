@@ -8,8 +8,8 @@ these over a rung's pairs is the score.
 
 The incumbent is the default, until another one has a lower score on a rung that the incumbent has
 reached too; when the incumbent reaches a rung, whoever else is there and has the lowest score
-becomes the incumbent. Ties keep it. So nobody is recommended whom the default has beaten over the
-same pairs up to the same cap.
+becomes the incumbent. Ties keep it. So nobody who has come as far as the incumbent is better on its
+rung, the default neither. Whoever is better on a lower rung is among the first to climb.
 
 Whoever may climb further has a difference and a deviation: how much slower than the incumbent it
 is, relative to that one's mean, over the pairs of the highest rung that both have reached; and the
@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at
+from cunctator.core.known import cap_at, charged_so_far
 from cunctator.core.ladder import count_pair, find_entry, is_known, make_rung, seek_base
 from cunctator.core.sentinels import NONE
 from cunctator.core.state import State
@@ -149,6 +149,8 @@ def _arrive(state: State, index: int, rung: int) -> None:
     now.compared_pairs += ladder.pairs[rung] - before
     tester.rung = rung
     now.last_entered = max(now.last_entered, index)
+    while now.entered < state.testers.size and state.testers[now.entered].rung != NONE:
+        now.entered += 1
     if rung == ladder.made - 1 and rung < ladder.top:
         make_rung(state)
     # Those pairs are known up to the next cap, too, if it is the same.
@@ -166,6 +168,7 @@ def _arrive(state: State, index: int, rung: int) -> None:
     elif index != incumbent:
         measure(state, index)
     else:
+        now.incumbent_mean = score(state, index, rung)
         find_entry(state)
         # Whoever was ahead of it can be compared over more pairs now.
         for other in range(now.last_entered + 1):
@@ -196,6 +199,9 @@ def _reconsider(state: State, index: int) -> None:
 @compiled
 def _begin_reign(state: State) -> None:
     """Compare everybody with the incumbent, which may be another one than before."""
+    now = state.now
+    now.incumbent_since, now.look_at, now.racing = charged_so_far(state), 0, NONE
+    now.incumbent_mean = score(state, now.incumbent, state.testers[now.incumbent].rung)
     find_entry(state)
     for index in range(state.now.last_entered + 1):
         measure(state, index)

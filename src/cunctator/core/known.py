@@ -39,6 +39,36 @@ def last_octave(rules: Rules) -> int:
 
 
 @compiled
+def charged_so_far(state: State) -> float:
+    """Seconds charged in all, runs in flight counted at their caps."""
+    total = 0.0
+    for place in range(state.turns.size):
+        total += state.turns[place]
+    return total
+
+
+@compiled
+def ramp(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, and in between in proportion."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+@compiled
+def pairs_worth(state: State, members: int) -> float:
+    """The charged time as a number of pairs that so many configurations could have run, were they
+    all as fast as the incumbent.
+    """
+    return charged_so_far(state) / (state.now.incumbent_mean * members)
+
+
+@compiled
+def has_lasted(state: State, share: float) -> bool:
+    """Whether the incumbent has been that for this share of the charged time."""
+    charged = charged_so_far(state)
+    return bool(charged - state.now.incumbent_since >= share * charged)
+
+
+@compiled
 def is_exact(state: State, index: int) -> bool:
     """Whether every pair of a finite set has been run to its end: the mean is the true mean."""
     tester = state.testers[index]

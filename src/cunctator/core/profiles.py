@@ -3,7 +3,8 @@
     paper   Equation 1 of the paper as printed: bin of a share p rounded down, C = 25. The bound is
             not covered by the proof: rounding down puts p on the wrong side of 2^-k.
     proved  Equation 1 with the bin rounded up and C = 50: the bound and the 2/3 lemma are valid.
-    tight   betting bounds at the user's confidence, and most of the time for a search by pair.
+    tight   betting bounds at the user's confidence, and most of the time for a search by pair and
+            for what makes its certificate.
 
 A profile is a small record of constants. The tester and the scheduler do not know which one they
 run; `bounds.py` is where the ways part.
@@ -29,7 +30,8 @@ class Profile(NamedTuple):
     has_ladder: bool = False
     """Whether most of the time is for a search that compares configurations by pair."""
     full_share: float = 1.0
-    """The share of the charged time for the least lower bound, if there is such a search."""
+    """The share of the charged time for the least lower bound, if there is such a search. It is all
+    that the worst case rests on; more of it makes certificates come later."""
     finishes_round: bool = False
     """Whether all runs put off are retried at a longer cap before anything new begins."""
     longest_share: float = 1.0
@@ -41,7 +43,7 @@ PROFILES = {
         BETTING,
         queue_factor=0.1,
         has_ladder=True,
-        full_share=0.125,
+        full_share=0.0625,
         finishes_round=True,
         longest_share=0.5,
     ),

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cunctator.core.beside import note_whole
 from cunctator.core.climbing import settle
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at
+from cunctator.core.race import run_race
 from cunctator.core.recommend import recommended
 from cunctator.core.sentinels import FINISHED
 from cunctator.core.state import State, room_for_result
@@ -101,7 +103,9 @@ def advance(
         # A retry could have gone on from the cap of the try before.
         totals.resumed += seconds if is_new else seconds - cap_at(state.rules, tried)
         update(state, index, True, not is_new)
+        note_whole(state, index)
         settle(state, index, False)
+        run_race(state, index)
         if totals.charged >= totals.look_charged and now.step >= totals.look_step:
             note_incumbent(state, ledger)
     return GOING_ON, 0

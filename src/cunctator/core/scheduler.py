@@ -14,6 +14,7 @@ import numpy as np
 
 from cunctator.base.errors import InvalidSetting, UnknownRun
 from cunctator.base.records import Outcome, Run, Status, StopReason
+from cunctator.core.beside import note_whole
 from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
@@ -23,6 +24,7 @@ from cunctator.core.known import cap_at, is_exact, mean_runtime
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
+from cunctator.core.race import rekey_rival, run_race
 from cunctator.core.recommend import recommended
 from cunctator.core.rows import continued
 from cunctator.core.sentinels import FINISHED, NONE, WIDEN
@@ -71,6 +73,7 @@ def begin_flight(state: State, index: int, slot: int) -> None:
     update(state, index, False, False)
     if state.ladder.made > 0:
         rekey_climber(state, index)
+        rekey_rival(state, index)
 
 
 @compiled
@@ -81,7 +84,9 @@ def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     flight.configuration = NONE
     finish(state, index, flight.pair, flight.level, flight.is_new, flight.turn, status, seconds)
     update(state, index, True, False)
+    note_whole(state, index)
     settle(state, index, status == CRASHED)
+    run_race(state, index)
 
 
 @dataclass(frozen=True, slots=True)

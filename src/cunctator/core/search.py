@@ -109,8 +109,6 @@ def _next_newcomer(state: State) -> int:
     WIDEN if that is beyond the arrays; NONE if there is none.
     """
     now, testers = state.now, state.testers
-    while now.entered < testers.size and testers[now.entered].rung != NONE:
-        now.entered += 1
     for index in range(now.entered, testers.size):
         if testers[index].rung == NONE and missing_pair(state, index) != NONE:
             return index

@@ -32,9 +32,10 @@ MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
 bins are not exceeded before some configuration has 2^31 started runs."""
 
-SEEKING, NEWCOMER, RATIO, BOUND, HONEST = 0, 1, 2, 3, 4
+SEEKING, NEWCOMER, RATIO, BOUND, BESIDE, RACE, HONEST = 0, 1, 2, 3, 4, 5, 6
 """For whose sake a run is made: to find out which cap to begin with, to look at one more
-configuration, to know the most promising or the least known ones better (`search.py`), or for the
+configuration, to know the most promising or the least known ones better (`search.py`), to show that
+the incumbent is faster than the default (`beside.py`) or close to the best (`race.py`), or for the
 least lower bound of a pool: HONEST is the first pool's, HONEST + k that of pool k."""
 
 ENDLESS = 2**31 - 1
@@ -133,6 +134,14 @@ class Tester:
     """How much slower than the incumbent it is, by pair, as a share of the incumbent's mean ..."""
     deviation: float
     """... and the standard error of that."""
+    whole: int
+    """The first pairs, so many, are known to their end."""
+    beaten: int
+    """In the race (`race.py`): how many of its targets the incumbent has been shown to reach ..."""
+    race_pairs: int
+    """... and for the next one, so many pairs are to be known ..."""
+    race_level: int
+    """... up to the cap of this level."""
 
 
 class Pool:
@@ -206,7 +215,29 @@ class Now:
     last_entered: int
     """The one of highest number that has."""
     incumbent: int
-    """The best by pair so far (`climbing.py`)."""
+    """The best by pair so far (`climbing.py`) ..."""
+    incumbent_mean: float
+    """... its score on the rung that it has reached ..."""
+    incumbent_since: float
+    """... and the seconds charged when it came to be that."""
+    faster: int
+    """The incumbent that was last certified to be faster than the default (`beside.py`)."""
+    look_at: int
+    """How many pairs both must have run to their end before that is looked at again."""
+    racing: int
+    """The incumbent that the race is about (`race.py`), or NONE ..."""
+    race_members: int
+    """... the first configurations, so many, being its rivals."""
+    race_target: int
+    """The number of the target ..."""
+    race_octave: int
+    """... and the octave up to which the incumbent's runs count, or WHOLE."""
+    race_upper: float
+    """An upper bound on the incumbent's mean up to that."""
+    race_look_at: int
+    """How many pairs the incumbent must have run to their end before these are looked at again."""
+    unbeaten: int
+    """Rivals that have not been beaten at the target."""
     compared_pairs: float
     """Pairs that all configurations together have on their rungs."""
     nominated: Annotated[NDArray[np.int64], MOST_NOMINATIONS]
@@ -262,6 +293,8 @@ class State(NamedTuple):
     """With a ladder: keys (difference / deviation, 0) of those that may climb ..."""
     by_bound: Tournament
     """... and (difference - z deviation, 0)."""
+    by_race: Tournament
+    """Keys (difference / deviation, 0) of rivals that have something to run (`race.py`)."""
     pools: Rows[Pool]
     turns: NDArray[np.float64]
     """Seconds charged for whose sake, runs in flight counted at their caps."""
@@ -313,6 +346,7 @@ def new_state(
         by_expiry=new_tournament(configurations),
         by_ratio=new_tournament(configurations if profile.has_ladder else 1),
         by_bound=new_tournament(configurations if profile.has_ladder else 1),
+        by_race=new_tournament(configurations if profile.has_ladder else 1),
         pools=pools,
         turns=np.zeros(HONEST + sizes.size),
         ladder=_new_ladder(),
@@ -334,7 +368,8 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
 
 def _new_now() -> Now:
     now = new_record(Now)
-    now.turn, now.opened, now.proved = HONEST, 1, NONE
+    now.turn, now.opened = HONEST, 1
+    now.proved = now.racing = NONE
     now.nominated[:] = NONE
     return now
 
@@ -362,6 +397,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
     fresh = new_state(configurations, state.rules, state.profile, state.pools["members"])
     copy_keys(state.by_ratio, fresh.by_ratio)
     copy_keys(state.by_bound, fresh.by_bound)
+    copy_keys(state.by_race, fresh.by_race)
     queues, runtimes, values = state.queues, state.runtimes, state.values
     return state._replace(
         testers=continued(fresh.testers, state.testers),
@@ -374,6 +410,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
         by_expiry=fresh.by_expiry,
         by_ratio=fresh.by_ratio,
         by_bound=fresh.by_bound,
+        by_race=fresh.by_race,
         candidates=fresh.candidates,
     )
 

@@ -1,17 +1,21 @@
 """Whose turn it is: how the charged time is shared.
 
-Most of it is for the search by pair (`search.py`), if the profile has one. The rest, an eighth, is
-for SPC itself: the configuration of least lower bound, of a pool that is large enough (`pools.py`).
-On that rests what is proved for the worst case. Where the search finds nothing to do, that decides
-alone, and so it does without a search.
+A sixteenth is for SPC itself: the configuration of least lower bound, of a pool that is large
+enough (`pools.py`). On that rests what is proved for the worst case. Of the rest, if the profile
+has a search by pair, a share is for running the incumbent and the default side by side
+(`beside.py`), another one for the race against rivals (`race.py`), as soon as there is an incumbent
+worth it; what these two leave, and all of it before, is for the search (`search.py`). Where none of
+them finds anything to do, the least lower bound decides alone, and so it does without a search.
 """
 
 from __future__ import annotations
 
+from cunctator.core.beside import choose_beside, is_beside_due
 from cunctator.core.choice import choose_honestly
 from cunctator.core.compiled import compiled
 from cunctator.core.known import is_exact
 from cunctator.core.pools import choose_from_pools
+from cunctator.core.race import choose_in_race, is_race_due
 from cunctator.core.search import choose_by_pair
 from cunctator.core.sentinels import EXHAUSTED, FINISHED, NONE, WAIT
 from cunctator.core.state import HONEST, State
@@ -31,6 +35,14 @@ def choose(state: State) -> int:
     if _is_proved(state):
         return FINISHED
     if not _is_honest_due(state):
+        if is_beside_due(state):
+            index = choose_beside(state)
+            if index != NONE:
+                return index
+        if is_race_due(state):
+            index = choose_in_race(state)
+            if index != NONE:
+                return index
         index = choose_by_pair(state)
         if index != NONE:
             return index

@@ -5,8 +5,10 @@ from __future__ import annotations
 LONG = 50
 """Crashes in a row that are many ..."""
 
-FALLEN = 3
-"""... and configurations among them that had worked before: then the target itself has broken."""
+FALLEN = 2
+"""... and configurations among them that had worked before: then the target itself has broken. It
+is no more than two, since a search that compares by pair may run the incumbent and its best rival
+in turn for as long as both crash: crashes cost no time, so nobody else's turn comes."""
 
 
 class Streak:
