@@ -217,7 +217,7 @@ def test_more_that_is_none(tmp_path, given, words):
 
 
 def test_the_trajectory_goes_on_through_sessions(tmp_path):
-    begin(tmp_path, "runs = 32")
+    begin(tmp_path, "runs = 150")
     study = tmp_path / "study"
     first = open_trajectory(study)
     view = go_on(study, more_runs=2000)
