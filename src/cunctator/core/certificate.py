@@ -247,7 +247,7 @@ def _pool_points(
     sizes, rules = state.pools["members"].tolist(), state.rules
     is_one = len(sizes) == 1
     opened, charged = int(state.now.opened), state.testers["charged"]
-    total = float(charged.sum()) or 1.0
+    total = math.fsum(charged) or 1.0  # to the digit, whatever room there is
 
     def part(error: float, pool: int) -> float:
         return error if is_one else pool_error(error, pool + 1)
@@ -263,7 +263,7 @@ def _pool_points(
         missed = part(rules.gamma_error, pool)
         gamma = 0.0 if is_all else missed_share(draws(sizes[pool]), missed)
         points = _points(caps, ratios[pool])
-        share = float(charged[: sizes[pool]].sum()) / total
+        share = math.fsum(charged[: sizes[pool]]) / total
         found.append(PoolPoints(sizes[pool], gamma, share, points))
     return tuple(found)
 
