@@ -74,9 +74,10 @@ def made_up(
     return table
 
 
-def of_table(table: NDArray[np.float64]) -> RuntimeOf:
-    """Runtimes of a table, whose columns are repeated without end."""
-    return lambda configuration, pair: float(table[configuration, pair % table.shape[1]])
+def of_table(table: NDArray[np.float64], crashed: NDArray[np.bool_] | None = None) -> RuntimeOf:
+    """Runtimes of a table, whose columns are repeated without end; crashes take 0.1 s."""
+    runtimes = table if crashed is None else np.where(crashed, -0.1, table)
+    return lambda configuration, pair: float(runtimes[configuration, pair % table.shape[1]])
 
 
 def asked_row(run: Run) -> tuple[int, int, int, int, float]:

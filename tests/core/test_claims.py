@@ -34,6 +34,7 @@ from cunctator.core.sentinels import NONE, WHOLE
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 from tests.core.by_pair import Reference
+from tests.core.driving import of_table, outcome
 
 FIRST_CAP, CONFIGURATIONS = 0.5, 3
 
@@ -65,13 +66,7 @@ def searched(seed, instances, cutoff, steps, flying_at_once=4):
         if not flying:
             break
         run = flying.pop(int(random.integers(len(flying))))
-        runtime = true[run.configuration, run.pair]
-        if crashed[run.configuration, run.pair]:
-            scheduler.tell(run, Outcome(Status.CRASHED, 0.1))
-        elif runtime <= run.cap and runtime < cutoff:
-            scheduler.tell(run, Outcome(Status.SOLVED, runtime))
-        else:
-            scheduler.tell(run, Outcome(Status.CAPPED, run.cap))
+        scheduler.tell(run, outcome(scheduler, run, of_table(true, crashed)))
     return scheduler, true, crashed
 
 

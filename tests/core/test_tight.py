@@ -20,6 +20,7 @@ from cunctator.core.state import BOUND, ENDLESS, HONEST, NEWCOMER, RATIO, Rules,
 from cunctator.core.tight import bin_runtime, counted_runs, epochs, error_share
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
+from tests.core.driving import of_table, outcome
 
 BETS = 2.0 ** -np.arange(16)
 
@@ -216,13 +217,7 @@ def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would
         if not flying or (max(run.pair for run in flying) >= size - 8 and instances is None):
             break
         run = flying.pop(int(random.integers(len(flying))))
-        runtime = true[run.configuration, run.pair]
-        if crashed[run.configuration, run.pair]:
-            scheduler.tell(run, Outcome(Status.CRASHED, 0.1))
-        elif runtime <= run.cap and runtime < cutoff:
-            scheduler.tell(run, Outcome(Status.SOLVED, runtime))
-        else:
-            scheduler.tell(run, Outcome(Status.CAPPED, run.cap))
+        scheduler.tell(run, outcome(scheduler, run, of_table(true, crashed)))
         if step % 20 == 0:
             for index in range(configurations):
                 look(index)
@@ -235,8 +230,7 @@ def test_runs_put_off_count_as_the_cap_they_have_reached():
     while solved < 5:
         run = scheduler.ask()
         solved += run.cap >= 16.1
-        outcome = Outcome(Status.SOLVED, 16.1) if run.cap >= 16.1 else None
-        scheduler.tell(run, outcome or Outcome(Status.CAPPED, run.cap))
+        scheduler.tell(run, outcome(scheduler, run, lambda *_: 16.1))
         started = int(scheduler.state.testers[0].started)
         for octave in range(7):
             needed = reference_evidence(0.5, 0, 1, octave, None, started)
