@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from cunctator.core.known import is_exact
+from cunctator.core.claims import RIVALS, rival_capital
+from cunctator.core.known import is_exact, least_mean
 from cunctator.core.race import TARGETS
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import NONE
@@ -130,3 +131,31 @@ def test_the_state_stays_right(configurations, instances, cutoff, slots, runtime
     scheduler.certificate()
     if runtime > 0 or cutoff is not None:  # otherwise, whoever has crashed less often is better
         assert scheduler.recommend() == 0
+
+
+def check_beaten_ones_are(scheduler):
+    """Whoever counts as beaten at a target is, by what is known now; returns how many there are."""
+    state, now = scheduler.state, scheduler.state.now
+    if now.racing == NONE or math.isinf(now.race_upper):
+        return 0
+    enough, counted = 1.0 / (RIVALS * state.rules.error), 0
+    for index in range(now.race_members):
+        beaten = int(state.testers[index].beaten)
+        if index == now.racing or beaten == 0:
+            continue
+        ratio, upper = TARGETS[beaten - 1], float(now.race_upper)
+        octave = int(now.race_octave)
+        counted += 1
+        if upper > ratio * least_mean(state, index):
+            capital = rival_capital(state, int(now.racing), index, octave, ratio, upper, enough)
+            assert capital >= enough
+    return counted
+
+
+@pytest.mark.parametrize("instances", [80, None])
+def test_nobody_counts_as_beaten_without_the_evidence_for_it(instances):
+    scheduler = Scheduler(6, instances, first_cap=0.5, cutoff=60.0)
+    runtime_of = of_table(made_up(3, [2.0, 1.0, 1.2, 1.5, 3.0, 1.1], 400))
+    counts = []
+    drive(scheduler, runtime_of, 900, 2, lambda: counts.append(check_beaten_ones_are(scheduler)))
+    assert sum(counts) > 500
