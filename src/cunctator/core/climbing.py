@@ -2,9 +2,9 @@
 
 A configuration is on a rung if it is known over all of the rung's pairs up to its cap, for whatever
 sake they were run. What a run counts on a rung: its time, if it was solved within the cap; the
-cutoff, if it reached that; otherwise twice the cap, which is about what the mean of those that are
-longer must be for short caps to be no advantage. A crash is a run that is never solved. The mean of
-these over a rung's pairs is the score.
+cutoff, if it reached that; otherwise twice the cap, because it would have taken longer than the
+cap, and nobody knows how much. A crash is a run that is never solved. The mean of these over a
+rung's pairs is the score.
 
 The incumbent is the default, until another one has a lower score on a rung that the incumbent has
 reached too; when the incumbent reaches a rung, whoever else is there and has the lowest score
@@ -31,6 +31,9 @@ from cunctator.core.values import value_at
 
 LONGER = 2.0
 """What a run counts that reached a cap, in caps."""
+
+NEVER = 1e100
+"""What a crash counts without a cutoff, in seconds: more than all runs together."""
 
 PRIOR = 8.0
 LEAST_SPREAD = 3.0
@@ -135,7 +138,7 @@ def score(state: State, index: int, rung: int) -> float:
     for pair in range(pairs):
         total += worth(state, index, pair, cap)
     if math.isinf(state.rules.cutoff):
-        total += state.testers[index].crashed * 1e100
+        total += state.testers[index].crashed * NEVER
     return float(total / pairs)
 
 

@@ -141,7 +141,7 @@ def is_unbeaten(state: State, index: int) -> bool:
 
 
 @compiled
-def run_race(state: State, index: int) -> None:
+def note_in_race(state: State, index: int) -> None:
     """Take into account that something new is known of a configuration."""
     if not state.profile.has_ladder or state.ladder.made == 0:
         return

@@ -11,16 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.beside import note_whole
-from cunctator.core.climbing import settle
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at
-from cunctator.core.race import run_race
 from cunctator.core.recommend import recommended
 from cunctator.core.sentinels import FINISHED
 from cunctator.core.state import State, room_for_result
 from cunctator.core.tester import CAPPED, SOLVED, begin, finish, update
-from cunctator.core.turns import choose
+from cunctator.core.turns import choose, note_result
 
 GOING_ON, PROVED, SPENT, NO_ROOM = 0, 1, 2, 3
 
@@ -103,9 +100,7 @@ def advance(
         # A retry could have gone on from the cap of the try before.
         totals.resumed += seconds if is_new else seconds - cap_at(state.rules, tried)
         update(state, index, True, not is_new)
-        note_whole(state, index)
-        settle(state, index, False)
-        run_race(state, index)
+        note_result(state, index, False)
         if totals.charged >= totals.look_charged and now.step >= totals.look_step:
             note_incumbent(state, ledger)
     return GOING_ON, 0

@@ -14,17 +14,16 @@ import numpy as np
 
 from cunctator.base.errors import InvalidSetting, UnknownRun
 from cunctator.base.records import Outcome, Run, Status, StopReason
-from cunctator.core.beside import note_whole
 from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
-from cunctator.core.climbing import rekey_climber, settle
+from cunctator.core.climbing import rekey_climber
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact, mean_runtime
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
-from cunctator.core.race import rekey_rival, run_race
+from cunctator.core.race import rekey_rival
 from cunctator.core.recommend import recommended
 from cunctator.core.rows import continued
 from cunctator.core.sentinels import FINISHED, NONE, WIDEN
@@ -47,7 +46,7 @@ from cunctator.core.tester import (
     rekey,
     update,
 )
-from cunctator.core.turns import choose
+from cunctator.core.turns import choose, note_result
 
 SHORTEST, LONGEST = 1e-9, 1e9
 """Of first caps, in seconds."""
@@ -84,9 +83,7 @@ def finish_flight(state: State, slot: int, status: int, seconds: float) -> None:
     flight.configuration = NONE
     finish(state, index, flight.pair, flight.level, flight.is_new, flight.turn, status, seconds)
     update(state, index, True, False)
-    note_whole(state, index)
-    settle(state, index, status == CRASHED)
-    run_race(state, index)
+    note_result(state, index, status == CRASHED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,19 +47,14 @@ def choose_by_pair(state: State) -> int:
     newcomer = _next_newcomer(state)
     if newcomer != NONE and now.entered < AT_LEAST:
         return _take(state, newcomer, NEWCOMER)
-    climber = _neediest_climber(state)
-    index = newcomer
-    if newcomer == NONE or (climber != NONE and _is_behind(state, climber)):
-        index = _choose_climber(state, climber)
-        if index != NONE:
-            return _take(state, index, climber)
-        # The other selector may know somebody else.
-        other = BOUND if climber == RATIO else RATIO
-        index = _choose_climber(state, other)
-        if index != NONE:
-            return _take(state, index, other)
-        index = newcomer
-    return _take(state, index, NEWCOMER)
+    selector = _neediest_selector(state)
+    if newcomer == NONE or _is_behind(state, selector):
+        other = BOUND if selector == RATIO else RATIO  # it may know somebody else
+        for turn in (selector, other):
+            index = _choose_climber(state, turn)
+            if index != NONE:
+                return _take(state, index, turn)
+    return _take(state, newcomer, NEWCOMER)
 
 
 @compiled
@@ -74,7 +69,7 @@ def _take(state: State, index: int, turn: int) -> int:
 
 
 @compiled
-def _neediest_climber(state: State) -> int:
+def _neediest_selector(state: State) -> int:
     """Of the two that choose among climbers, the one that has had less of its share."""
     if state.turns[RATIO] / PARTS_RATIO <= state.turns[BOUND] / PARTS_BOUND:
         return RATIO
@@ -82,10 +77,10 @@ def _neediest_climber(state: State) -> int:
 
 
 @compiled
-def _is_behind(state: State, climber: int) -> bool:
+def _is_behind(state: State, selector: int) -> bool:
     """Whether a selector has had less of its share than newcomers."""
-    parts = PARTS_RATIO if climber == RATIO else PARTS_BOUND
-    return bool(state.turns[climber] / parts < state.turns[NEWCOMER] / PARTS_NEW)
+    parts = PARTS_RATIO if selector == RATIO else PARTS_BOUND
+    return bool(state.turns[selector] / parts < state.turns[NEWCOMER] / PARTS_NEW)
 
 
 @compiled

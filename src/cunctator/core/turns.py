@@ -10,12 +10,13 @@ them finds anything to do, the least lower bound decides alone, and so it does w
 
 from __future__ import annotations
 
-from cunctator.core.beside import choose_beside, is_beside_due
+from cunctator.core.beside import choose_beside, is_beside_due, note_whole
 from cunctator.core.choice import choose_honestly
+from cunctator.core.climbing import settle
 from cunctator.core.compiled import compiled
 from cunctator.core.known import is_exact
 from cunctator.core.pools import choose_from_pools
-from cunctator.core.race import choose_in_race, is_race_due
+from cunctator.core.race import choose_in_race, is_race_due, note_in_race
 from cunctator.core.search import choose_by_pair
 from cunctator.core.sentinels import EXHAUSTED, FINISHED, NONE, WAIT
 from cunctator.core.state import HONEST, State
@@ -54,6 +55,14 @@ def choose(state: State) -> int:
         searched = choose_by_pair(state)
         return WAIT if searched == NONE else searched
     return FINISHED if index == EXHAUSTED else index
+
+
+@compiled
+def note_result(state: State, index: int, has_crashed: bool) -> None:
+    """Take into account, for whatever is chosen by, that a result of a configuration is in."""
+    note_whole(state, index)
+    settle(state, index, has_crashed)
+    note_in_race(state, index)
 
 
 @compiled
