@@ -20,7 +20,7 @@ PCS = "mode {fast, slow} [fast]\n"
 IRACE = 'mode "--mode=" c (fast, slow)\n'
 IRACE_OPTIONS = 'parameterFile = "./parameters.txt"\ntrainInstancesDir = "./cnf"\nmaxTime = 60\n'
 SMAC = """
-algo = python target_algorithms/sat/solver/wrapper.py
+algo = python3 target_algorithms/sat/solver/wrapper.py
 execdir = .
 deterministic = 0
 run_obj = runtime

@@ -333,5 +333,5 @@ def test_what_to_do_next(conducted):
     assert "Stopped: proved the best of those looked at" in out
     assert out.endswith("to look at more, begin a new study.")
     again = conduct("resume", study)
-    assert "busy" not in again and "Stopped: proved the best of those looked at" in again
-    assert "busy" not in conduct("status", study)
+    assert "% busy" not in again and "Stopped: proved the best of those looked at" in again
+    assert "% busy" not in conduct("status", study)
