@@ -92,6 +92,7 @@ def told_row(run: Run, outcome: Outcome) -> tuple[int, int, int, int, float]:
 
 def events_of(rows: list[tuple[int, int, int, int, float]]) -> Events:
     """Rows of a journal as columns."""
-    columns = list(zip(*rows, strict=True)) or [()] * 5
-    kinds = [np.int64] * 4 + [np.float64]
-    return Events(*(np.array(c, dtype=k) for c, k in zip(columns, kinds, strict=True)))
+    table = np.array(rows, dtype=np.float64).reshape(-1, 5)
+    number, configuration, pair, status = table[:, :4].astype(np.int64).T.copy()
+    nothing = np.zeros(len(rows), dtype=np.int64)
+    return Events(number, configuration, pair, status, table[:, 4].copy(), closing=nothing)

@@ -14,7 +14,7 @@ from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.core.certificate import certify
 from cunctator.core.pools import choose_from_pools, missed_share, pool_error, pool_sizes
 from cunctator.core.profiles import PROFILES
-from cunctator.core.replay import Events, replay
+from cunctator.core.replay import replay
 from cunctator.core.scheduler import (
     STATUS_CODE,
     Scheduler,
@@ -29,6 +29,7 @@ from cunctator.core.tester import SOLVED, choose_next
 from cunctator.core.tournament import new_tournament, set_key, winner_between
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
+from tests.core.driving import events_of
 
 FIRST_CAP, CUTOFF = 0.01, 5.0
 
@@ -174,8 +175,7 @@ def test_replay_of_pools_that_grow():
         scheduler.tell(run, result)
         code = STATUS_CODE[result.status]
         rows.append((run.number, run.configuration, run.pair, code, result.seconds))
-    columns = list(zip(*rows, strict=True))
-    events = Events(*(np.array(column) for column in columns))
+    events = events_of(rows)
     again = endless()
     assert replay(again, events) == []
     assert again.certificate() == scheduler.certificate()

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from cunctator.base.errors import DifferentReplay
 from cunctator.base.records import Outcome, Run, Status
-from cunctator.core.replay import Events, replay
+from cunctator.core.replay import replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
+from tests.core.driving import events_of
 
 SIZE = 6
 
@@ -42,12 +43,6 @@ def history(seed, steps, workers, instances, size=SIZE):
             code = STATUS_CODE[status]
             rows.append((run.number, run.configuration, run.pair, code, outcome.seconds))
     return scheduler, events_of(rows), flying
-
-
-def events_of(rows):
-    columns = list(zip(*rows, strict=True)) or [[]] * 5
-    kinds = [np.int64] * 4 + [np.float64]
-    return Events(*(np.array(c, dtype=k) for c, k in zip(columns, kinds, strict=True)))
 
 
 @given(

@@ -23,7 +23,7 @@ from tests.recorded_workers import SCENARIO, RecordedWorkers
 from tests.study.test_journal import PROGRESS, fill, put_progress, read_all
 
 KEYS = """
-stop problem charged wall runs solved in_flight crashed own_seconds busy
+stop problem charged wall runs solved in_flight closing crashed own_seconds busy
 budget.charged budget.wall budget.runs
 incumbent.index incumbent.configuration.speed incumbent.started incumbent.mean incumbent.known_cap
 default.started default.mean

@@ -63,8 +63,8 @@ def show_real(
         scenario = demo_scenario(solver, seed, seconds, folder, workers)
         console.print(
             f"{solver}, {counted(len(scenario.space.parameters), 'parameter')},"
-            f" pools of configurations that grow; {TRAINING} generated formulas, endless"
-            f" seeds; {seconds:g} s on {counted(scenario.search.workers, 'slot')}."
+            f" pools of configurations that grow; {TRAINING} generated formulas, one"
+            f" seed each; {seconds:g} s on {counted(scenario.search.workers, 'slot')}."
             f" Then {TESTING} fresh formulas for the answer and the default.",
             highlight=False,
         )

@@ -6,12 +6,14 @@ shorter, since the outcome of a run is looked up in a table.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.compiled import compiled
+from cunctator.core.closing import is_closing_due, set_closing
+from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import cap_at
 from cunctator.core.recommend import recommended
 from cunctator.core.sentinels import FINISHED
@@ -28,6 +30,10 @@ CONFIGURATIONS_PER_STEP = 32
 """Of which looking at the incumbent costs much less than a step; see `note_incumbent`."""
 
 
+CLOSING_LOOKS = 1 / 256
+"""Of a budget: so much is spent between looks at whether it is time to close."""
+
+
 class Totals:
     """What a simulation has spent."""
 
@@ -39,6 +45,8 @@ class Totals:
     look_charged: float
     look_step: float
     """When both are reached, the incumbent is looked at again."""
+    look_closing: float
+    """When so much is charged, it is looked at whether it is time to close (`closing.py`)."""
 
 
 class Ledger(NamedTuple):
@@ -68,6 +76,14 @@ def note_incumbent(state: State, ledger: Ledger) -> None:
     totals.look_step = now.step + size // CONFIGURATIONS_PER_STEP
 
 
+@compiled_apart
+def _look_at_closing(state: State, totals: Totals, budget: float) -> None:
+    totals.look_closing = totals.charged + CLOSING_LOOKS * budget
+    if is_closing_due(state, budget - totals.charged, budget):
+        set_closing(state, True)
+        totals.look_closing = math.inf
+
+
 @compiled
 def advance(
     state: State,
@@ -82,6 +98,8 @@ def advance(
     for _ in range(steps):
         if totals.charged >= budget:
             return SPENT, 0
+        if totals.charged >= totals.look_closing:
+            _look_at_closing(state, totals, budget)
         index = choose(state)
         if index == FINISHED:
             return PROVED, 0

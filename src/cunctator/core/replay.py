@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from cunctator.base.errors import DifferentReplay
 from cunctator.base.records import Run
-from cunctator.core.compiled import compiled_apart
+from cunctator.core.closing import set_closing
+from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.scheduler import Scheduler, begin_flight, finish_flight
 from cunctator.core.sentinels import ASKED, NONE, WIDEN
 from cunctator.core.state import State, grow, room_for_result
 from cunctator.core.turns import choose
 
+AS_BEFORE, BEGUN, ENDED = 0, 1, 2
 ALL_DONE, NO_ROOM, NO_SLOT, DIFFERENT, NO_CONFIGURATION = 0, 1, 2, 3, 4
 
 
@@ -33,6 +35,15 @@ class Events(NamedTuple):
     status: NDArray[np.int64]
     """ASKED, or the code of the outcome's status."""
     seconds: NDArray[np.float64]
+    closing: NDArray[np.int64]
+    """Before this event: AS_BEFORE, or closing was BEGUN or ENDED (`closing.py`)."""
+
+
+@compiled
+def _note_closing(state: State, what: int) -> None:
+    # An event may be gone through again when there is room for it.
+    if what != AS_BEFORE and state.now.closing != (what == BEGUN):
+        set_closing(state, what == BEGUN)
 
 
 @compiled_apart
@@ -46,6 +57,7 @@ def replay_events(
     flights = state.flights
     for at in range(first, events.number.size):
         number = events.number[at]
+        _note_closing(state, events.closing[at])
         if events.status[at] == ASKED:
             slot = 0
             while slot < flights.size and flights[slot].configuration != NONE:

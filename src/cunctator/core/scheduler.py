@@ -18,6 +18,7 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
 from cunctator.core.climbing import rekey_climber
+from cunctator.core.closing import is_closing_due, set_closing
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact, mean_runtime
 from cunctator.core.pairs import Compared, compared
@@ -186,6 +187,20 @@ class Scheduler:
         slot = self._slot_of_run.pop(run.number)
         self._make_room(int(self.state.flights[slot].configuration))
         finish_flight(self.state, slot, STATUS_CODE[outcome.status], float(outcome.seconds))
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether what was put off is being brought to an end: see `closing.py`."""
+        return bool(self.state.now.closing)
+
+    def is_closing_due(self, left: float, whole: float) -> bool:
+        """Whether that should begin, with so many seconds left of a budget."""
+        return bool(is_closing_due(self.state, float(left), float(whole)))
+
+    def close(self, is_closing: bool) -> None:
+        """Begin with that, or go back to the search: there is more time after all."""
+        if is_closing != self.is_closing:
+            set_closing(self.state, is_closing)
 
     def recommend(self) -> int:
         """The incumbent at this moment: see `recommend.py`."""

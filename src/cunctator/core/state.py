@@ -32,11 +32,12 @@ MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
 bins are not exceeded before some configuration has 2^31 started runs."""
 
-SEEKING, NEWCOMER, RATIO, BOUND, BESIDE, RACE, HONEST = 0, 1, 2, 3, 4, 5, 6
+SEEKING, NEWCOMER, RATIO, BOUND, BESIDE, RACE, CLOSING, HONEST = 0, 1, 2, 3, 4, 5, 6, 7
 """For whose sake a run is made: to find out which cap to begin with, to look at one more
 configuration, to know the most promising or the least known ones better (`search.py`), to show that
-the incumbent is faster than the default (`beside.py`) or close to the best (`race.py`), or for the
-least lower bound of a pool: HONEST is the first pool's, HONEST + k that of pool k."""
+the incumbent is faster than the default (`beside.py`) or close to the best (`race.py`), to bring
+what was put off to an end (`closing.py`), or for the least lower bound of a pool: HONEST is the
+first pool's, HONEST + k that of pool k."""
 
 ENDLESS = 2**31 - 1
 """Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
@@ -238,6 +239,10 @@ class Now:
     """How many pairs the incumbent must have run to their end before these are looked at again."""
     unbeaten: int
     """Rivals that have not been beaten at the target."""
+    closing: bool
+    """Whether a budget is about to end (`closing.py`) ..."""
+    last_rung: int
+    """... and the rung on which it is decided then, or NONE."""
     compared_pairs: float
     """Pairs that all configurations together have on their rungs."""
     nominated: Annotated[NDArray[np.int64], MOST_NOMINATIONS]
@@ -369,7 +374,7 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
 def _new_now() -> Now:
     now = new_record(Now)
     now.turn, now.opened = HONEST, 1
-    now.proved = now.racing = NONE
+    now.proved = now.racing = now.last_rung = NONE
     now.nominated[:] = NONE
     return now
 

@@ -6,6 +6,9 @@ has a search by pair, a share is for running the incumbent and the default side 
 (`beside.py`), another one for the race against rivals (`race.py`), as soon as there is an incumbent
 worth it; what these two leave, and all of it before, is for the search (`search.py`). Where none of
 them finds anything to do, the least lower bound decides alone, and so it does without a search.
+
+When a budget is about to end, all of the time is for what is put off of the incumbent, the default
+and the last contenders (`closing.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from cunctator.core.beside import choose_beside, is_beside_due, note_whole
 from cunctator.core.choice import choose_honestly
 from cunctator.core.climbing import settle
+from cunctator.core.closing import choose_to_close
 from cunctator.core.compiled import compiled
 from cunctator.core.known import is_exact
 from cunctator.core.pools import choose_from_pools
@@ -35,6 +39,10 @@ def choose(state: State) -> int:
         return FINISHED if index == EXHAUSTED else index
     if _is_proved(state):
         return FINISHED
+    if state.now.closing:
+        index = choose_to_close(state)
+        if index != NONE:
+            return index
     if not _is_honest_due(state):
         if is_beside_due(state):
             index = choose_beside(state)

@@ -20,6 +20,7 @@ from cunctator.base.notices import announced_compilation
 from cunctator.base.records import StopReason
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
+from cunctator.core.closing import MOST
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT
@@ -66,10 +67,12 @@ class Simulation:
         stop_at: StopAt | tuple[float, float] | None = None,
         ladder: bool = False,
         resample: bool = False,
+        closing: bool = True,
     ) -> None:
         """`ladder`: the table's configurations are draws, to be looked at in pools that grow.
 
-        `resample`: instances are drawn from the table with replacement, without end.
+        `resample`: instances are drawn from the table with replacement, without end. Without
+        `closing`, the end of the budget comes unexpected: see `core/closing.py`.
         """
         self.table = table
         self.profile = profile
@@ -84,6 +87,7 @@ class Simulation:
         rules = check_rules(constants, rows, instances, first_cap, self.cutoff, confidence)
         self.state = new_state(rows, rules, constants, pool_sizes(1, rows) if ladder else None)
         self.ledger = Ledger(new_record(Totals), np.zeros((1024, 3)))
+        self.ledger.totals.look_closing = (1.0 - MOST) * self.budget if closing else math.inf
         shortest = float(table.runtimes.min(initial=math.inf))
         self.stop_at = check_stop_at(stop_at, self.state, self.budget, shortest)
         self._certify_at = 0.0

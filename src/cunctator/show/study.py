@@ -36,6 +36,10 @@ PLAIN_EVERY = 10.0
 """Seconds between lines if nobody watches."""
 
 NO_ANSWER = "No run has been solved, so there is no answer."
+CLOSING = (
+    "closing: the rest of the budget is for what was put off, of the answer, of the default and of"
+    " those that may still be better"
+)
 NOT_TRUSTED = "There is no answer: what was found cannot be relied on."
 
 
@@ -70,6 +74,8 @@ def facts(snapshot: Snapshot) -> Iterator[str]:
     # Nothing has come of any slot yet: a share would be about nothing.
     busy = f"slots {snapshot.busy:.0%} busy, " if snapshot.busy else ""
     yield f"{busy}{_own(snapshot)}"
+    if snapshot.closing and snapshot.stop is None:
+        yield CLOSING
     if snapshot.incumbent is None:
         yield NOT_TRUSTED if snapshot.solved else NO_ANSWER
         return

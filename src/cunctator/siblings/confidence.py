@@ -22,6 +22,7 @@ def solve(problem: Problem, profile: str, confidence: float) -> Found:
         seed=problem.seed,
         confidence=confidence,
         resample=problem.resample,
+        closing=False,  # how it would go on is what is compared, wherever the budget ends it
     ).run()
     return Found(
         trajectory=tuple((charged, index) for charged, _, index in result.trajectory),

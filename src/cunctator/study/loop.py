@@ -17,6 +17,7 @@ from dataclasses import replace
 from cunctator.base.errors import StudyProblem, one_line
 from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.base.units import counted, format_duration
+from cunctator.core.closing import MOST
 from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
 from cunctator.study.crash_streak import Streak
@@ -24,7 +25,7 @@ from cunctator.study.default_check import Doubts, advice, default_check
 from cunctator.study.flights import Flights, WorkersFailed
 from cunctator.study.journal.journal import FILE, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
-from cunctator.study.view import Budget, Spent, View
+from cunctator.study.view import Budget, Spent, View, rests_of
 from cunctator.study.workers import Workers
 from cunctator.target.execution import Details, Execution, Report
 from cunctator.target.replies import Given, Replies
@@ -105,6 +106,7 @@ class Study:
         try:
             self._check_budget()
             self._check_default()
+            self._close()
             if self.stop is None:
                 self._submit(self._unfinished)
             while self.stop is None:
@@ -142,6 +144,7 @@ class Study:
             spent=replace(self._spent),
             budget=self.budget,
             in_flight=len(self._flights),
+            closing=self.scheduler.is_closing,
             crashed=int(testers["crashed"].sum()),
             incumbent=standing(incumbent),
             default=standing(0),
@@ -334,11 +337,23 @@ class Study:
         elif spent.runs >= budget.runs:
             self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
 
+    def _close(self) -> None:
+        """Bring what was put off to an end if the budget is about to: see `core/closing.py`."""
+        rests = rests_of(self.budget, self._spent)
+        is_due = any(self.scheduler.is_closing_due(left, whole) for left, whole in rests)
+        # Once begun it goes on, but for a budget that has been extended since.
+        goes_on = any(left <= MOST * whole for left, whole in rests)
+        if is_due if not self.scheduler.is_closing else not goes_on:
+            self.scheduler.close(is_due)
+            self._journal.note_closing(is_due)
+            logger.info("closing" if is_due else "no longer closing")
+
     def _look(self) -> None:
         """At the clock, the budget and the certificate."""
         self._spent.wall = self._wall_before + self._elapsed
         self._check_budget()
         self._check_default()
+        self._close()
         target = self.scenario.search.stop_at
         if target is not None and self._spent.charged >= self._certify_at:
             self._certify_at = self._spent.charged * CERTIFICATE_GROWTH

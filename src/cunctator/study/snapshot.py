@@ -123,6 +123,8 @@ class Snapshot(Record):
     solved: Count | None = None
     budget: Limits
     in_flight: Count = 0
+    closing: bool = False
+    """Whether the rest of the budget is for runs that were put off."""
     crashed: Count
     incumbent: Incumbent | None
     """None, like what follows from it: there is no answer."""

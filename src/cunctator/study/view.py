@@ -44,6 +44,21 @@ class Spent:
     """The default's among them."""
 
 
+def rests_of(budget: Budget, spent: Spent) -> list[tuple[float, float]]:
+    """What is left of a budget, and all of it, for each of its limits, as charged seconds.
+
+    Time on the clock and runs are worth what they were worth so far.
+    """
+    if spent.charged <= 0.0:
+        return []
+    rests = [(budget.charged, spent.charged, 1.0)]
+    if spent.wall > 0.0:
+        rests.append((budget.wall, spent.wall, spent.charged / spent.wall))
+    if spent.runs > 0:
+        rests.append((budget.runs, spent.runs, spent.charged / spent.runs))
+    return [(worth * (most - used), worth * most) for most, used, worth in rests if most < math.inf]
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """What people want to see of a study at one moment."""
@@ -54,6 +69,8 @@ class View:
     spent: Spent
     budget: Budget
     in_flight: int
+    closing: bool
+    """Whether the rest of the budget is for runs that were put off: see `core/closing.py`."""
     crashed: int
     incumbent: Standing
     default: Standing
@@ -93,6 +110,7 @@ class View:
                 runs=None if math.isinf(budget.runs) else int(budget.runs),
             ),
             in_flight=self.in_flight,
+            closing=self.closing,
             crashed=self.crashed,
             incumbent=self._incumbent() if has_incumbent else None,
             default=DefaultRuns(

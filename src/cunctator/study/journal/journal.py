@@ -31,6 +31,7 @@ from cunctator.study.journal.file import FILE, connect, damaged
 from cunctator.study.journal.records import Change, Crash, FileState
 from cunctator.study.journal.rows import (
     WRONG_EVENTS,
+    closing_of,
     decoded,
     encoded,
     given_of,
@@ -84,6 +85,8 @@ class Journal:
     def __init__(self, directory: Path, connection: sqlite3.Connection) -> None:
         self.directory = directory
         self.store = Store(directory, connection)
+        self._closing: bool | None = None
+        """What the next event is to say of that: see `note_closing`."""
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
@@ -97,6 +100,13 @@ class Journal:
         """Raise StudyProblem, which names the first bad row, if any is not as it was written."""
         self.store.check(LAYOUTS)
 
+    def note_closing(self, is_closing: bool) -> None:
+        """Remember that closing has begun, or is over (`core/closing.py`), with the next event.
+
+        If there is none any more, nothing has come of it.
+        """
+        self._closing = is_closing
+
     def add_ask(self, run: Run, at: float) -> None:
         """Remember that a run was asked for; it counts once `commit` has returned."""
         self._add_event(run, at, ASKED, None, None)
@@ -108,13 +118,21 @@ class Journal:
         # Most fields are usually empty: a million rows should not be a gigabyte.
         values = ((stored, getattr(details, name)) for name, stored in DETAILS.items())
         kept = {name: value for name, value in values if value not in (None, "")}
-        self._add_event(run, at, STATUS_CODE[status], seconds, encoded(json.dumps(kept)))
+        self._add_event(run, at, STATUS_CODE[status], seconds, kept)
 
     def _add_event(
-        self, run: Run, at: float, status: int, seconds: float | None, details: bytes | None
+        self,
+        run: Run,
+        at: float,
+        status: int,
+        seconds: float | None,
+        details: dict[str, object] | None,
     ) -> None:
+        if self._closing is not None:
+            details = {**(details or {}), "closing": self._closing}
+            self._closing = None
         numbers = (run.number, at, status, run.configuration, run.pair, run.cap, seconds)
-        self.store.add(EVENTS, *numbers, details)
+        self.store.add(EVENTS, *numbers, None if details is None else encoded(json.dumps(details)))
 
     def add_reply(self, instance: str, given: Given) -> None:
         """Remember what an instance was answered first; it counts once `commit` has returned."""
@@ -214,8 +232,11 @@ class Journal:
             if wrong is not None:
                 raise BadRow(EVENTS.name, int(wrong[0]))
             found = store.verified(EVENTS)
-            rows = ((row[1], row[4], row[5], row[3], max(row[7], 0.0)) for row in found)
-            kind = [(name, np.int64) for name in Events._fields[:4]] + [("seconds", np.float64)]
+            rows = (
+                (row[1], row[4], row[5], row[3], max(row[7], 0.0), closing_of(row[8]))
+                for row in found
+            )
+            kind = [(name, float if name == "seconds" else np.int64) for name in Events._fields]
             table = np.fromiter(rows, dtype=kind, count=count)
         return Events(*(np.ascontiguousarray(table[name]) for name in Events._fields))
 

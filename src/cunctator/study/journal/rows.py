@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 
+from cunctator.core.replay import AS_BEFORE, BEGUN, ENDED
 from cunctator.target.replies import Given
 
 WRONG_EVENTS = """
@@ -62,6 +63,15 @@ def given_of(reply: object, command: object) -> Given:
     if not all(isinstance(word, str) for word in words):
         raise ValueError("a command that is none")
     return Given(reply, tuple(words))
+
+
+def closing_of(details: bytes) -> int:
+    """Whether closing had begun or ended before an event, from its details."""
+    if b'"closing"' not in details:  # nearly always: to parse a million of them takes seconds
+        return AS_BEFORE
+    data = parsed(decoded(details))
+    said = data.get("closing") if isinstance(data, dict) else None
+    return AS_BEFORE if said is None else BEGUN if said is True else ENDED
 
 
 def problem_of(details: object) -> str:
