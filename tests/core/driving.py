@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.base.records import Outcome, Run, Status
-from cunctator.core.replay import Events
+from cunctator.core.replay import AS_BEFORE, Events
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
 
@@ -90,9 +90,13 @@ def told_row(run: Run, outcome: Outcome) -> tuple[int, int, int, int, float]:
     return run.number, run.configuration, run.pair, STATUS_CODE[outcome.status], outcome.seconds
 
 
-def events_of(rows: list[tuple[int, int, int, int, float]]) -> Events:
-    """Rows of a journal as columns."""
+def events_of(
+    rows: list[tuple[int, int, int, int, float]], closing: dict[int, int] | None = None
+) -> Events:
+    """Rows of a journal as columns; before which of them closing was begun or ended."""
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     number, configuration, pair, status = table[:, :4].astype(np.int64).T.copy()
-    nothing = np.zeros(len(rows), dtype=np.int64)
-    return Events(number, configuration, pair, status, table[:, 4].copy(), closing=nothing)
+    flips = np.full(len(rows), AS_BEFORE, dtype=np.int64)
+    for at, what in (closing or {}).items():
+        flips[at] = what
+    return Events(number, configuration, pair, status, table[:, 4].copy(), closing=flips)

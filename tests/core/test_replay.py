@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cunctator.base.errors import DifferentReplay
 from cunctator.base.records import Outcome, Run, Status
-from cunctator.core.replay import replay
+from cunctator.core.replay import BEGUN, ENDED, replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
 from tests.core.driving import events_of
@@ -21,14 +21,23 @@ def new_scheduler(instances, size=SIZE):
     return Scheduler(size, instances, first_cap=0.5, cutoff=40.0)
 
 
-def history(seed, steps, workers, instances, size=SIZE):
-    """A scheduler after random asks and tells, the events, and what is still in flight."""
+def history(seed, steps, workers, instances, size=SIZE, flips=0.0):
+    """A scheduler after random asks and tells, the events, and what is still in flight.
+
+    `flips`: how often closing begins or ends before an event.
+    """
     random = np.random.default_rng(seed)
     scheduler = new_scheduler(instances, size)
     flying: list[Run] = []
     rows = []
+    closing = {}
     for _ in range(steps):
-        run = scheduler.ask() if len(flying) < workers and random.random() < 0.6 else None
+        is_flip = len(flying) > 0 and random.random() < flips
+        if is_flip:  # and a result next, for a journal keeps it with the event that follows
+            scheduler.close(not scheduler.is_closing)
+            closing[len(rows)] = BEGUN if scheduler.is_closing else ENDED
+        is_ask = not is_flip and len(flying) < workers and random.random() < 0.6
+        run = scheduler.ask() if is_ask else None
         if run is not None:
             flying.append(run)
             rows.append((run.number, run.configuration, run.pair, ASKED, 0.0))
@@ -42,7 +51,7 @@ def history(seed, steps, workers, instances, size=SIZE):
             scheduler.tell(run, outcome)
             code = STATUS_CODE[status]
             rows.append((run.number, run.configuration, run.pair, code, outcome.seconds))
-    return scheduler, events_of(rows), flying
+    return scheduler, events_of(rows, closing), flying
 
 
 @given(
@@ -51,11 +60,12 @@ def history(seed, steps, workers, instances, size=SIZE):
     workers=st.integers(1, 40),
     instances=st.sampled_from([None, 25]),
     size=st.sampled_from([SIZE, None]),
+    flips=st.sampled_from([0.0, 0.01]),
 )
 @settings(max_examples=60)
-def test_replay_gives_the_same_scheduler(seed, steps, workers, instances, size):
+def test_replay_gives_the_same_scheduler(seed, steps, workers, instances, size, flips):
     """Also where many ask in vain: with more workers than a small pool has runs for."""
-    before, events, flying = history(seed, steps, workers, instances, size)
+    before, events, flying = history(seed, steps, workers, instances, size, flips)
     after = new_scheduler(instances, size)
     unfinished = replay(after, events)
     after.check()

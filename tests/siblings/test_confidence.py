@@ -33,7 +33,7 @@ def test_drawn_with_replacement_it_sees_the_stream_of_all_methods():
     assert outcome.incumbent == int(problem.table.runtimes.mean(axis=1).argmin())
     # A finite set that is the stream itself is searched in the same way, in that order.
     drawn = make_table(problem.runtimes[:, problem.stream[:40_000]], cutoff=50.0)
-    simulation = Simulation(drawn, first_cap=0.1, budget=3000.0, seed=4)
+    simulation = Simulation(drawn, first_cap=0.1, budget=3000.0, seed=4, closing=False)
     simulation._order = np.arange(40_000)
     simulation.state = simulation.state._replace(
         rules=simulation.state.rules._replace(

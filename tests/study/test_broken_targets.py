@@ -47,7 +47,7 @@ def test_answer_and_default_are_compared_over_the_same_pairs(tmp_path):
         for index in (0, answer)
     ]
     common = sorted(pairs[0] & pairs[1])
-    assert answer != 0 and 0 < both.pairs == len(common) < view.incumbent.started
+    assert answer != 0 and 0 < both.pairs == len(common) <= view.incumbent.started
     for index, mean in ((answer, both.one), (0, both.other)):
         settings = scenario.space.configuration(index)
         named = [scenario.instances.pair(pair) for pair in common]

@@ -15,8 +15,10 @@ import pytest
 
 from cunctator.base.errors import StudyProblem
 from cunctator.base.records import StopReason
+from cunctator.core.replay import AS_BEFORE, BEGUN, ENDED
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
+from cunctator.show.study import CLOSING, facts
 from cunctator.study.folder import begin_study, resumed_study
 from cunctator.study.journal.journal import Journal, open_journal
 from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
@@ -41,21 +43,75 @@ def test_a_study_finds_a_fast_configuration(tmp_path, slots):
 
 @pytest.mark.parametrize("slots", [1, 3])
 def test_pieces_are_the_same_as_the_whole(tmp_path, slots):
-    """However often it is resumed, the same runs are made in the same order."""
-    whole = write_scenario(tmp_path, "runs = 400")
-    conduct(whole, tmp_path / "whole", RecordedWorkers(slots))
-    (tmp_path / "pieces").mkdir()
-    first = write_scenario(tmp_path / "pieces", "charged = '0.4s'")
-    conduct(first, tmp_path / "study", RecordedWorkers(slots))
-    for _ in range(12):
-        go_on(tmp_path / "study", RecordedWorkers(slots), more=0.4)
+    """However often it is interrupted, the same runs are made in the same order; to the end, when
+    what was put off is finished."""
+    scenario = write_scenario(tmp_path, "runs = 400")
+    conduct(scenario, tmp_path / "whole", RecordedWorkers(slots))
+    opened, sessions = begin_study(scenario, tmp_path / "study", stopping_workers(slots, 29)), 0
+    while True:
+        with opened as study:
+            STOPPING.append(study)
+            if study.run().stop is StopReason.BUDGET:
+                break
+        sessions += 1
+        opened = resumed_study(tmp_path / "study", 0.0, stopping_workers(slots, 29))
+    assert sessions > 400 // 32
     ours, theirs = events_of(tmp_path / "study"), events_of(tmp_path / "whole")
-    size = min(ours.number.size, theirs.number.size)
-    assert size > 200
     if slots == 1:  # with more, it depends on when results come in
         for mine, other in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(mine[:size], other[:size])
-    assert len(np.unique(ours.number[ours.status != ASKED])) == (ours.status != ASKED).sum()
+            np.testing.assert_array_equal(mine, other)
+        assert (ours.closing == BEGUN).sum() == 1
+    assert (ours.closing != ENDED).all()
+    assert len(np.unique(ours.number[ours.status != ASKED])) == (ours.status != ASKED).sum() == 400
+
+
+STOPPING = []
+
+
+def stopping_workers(slots, most):
+    """Workers that interrupt the last study of STOPPING after so many runs."""
+    made = []
+
+    def report(execution):
+        made.append(None)
+        if len(made) == most:
+            STOPPING[-1].interrupt()
+        return report_of(execution)
+
+    return lambda *_: RecordedWorkers(slots, report)
+
+
+@pytest.mark.parametrize("budget", ["charged = '6s'", "runs = 150"])
+def test_with_more_time_it_is_searched_again(tmp_path, budget):
+    """What was put off is finished before a budget ends; not before it would, had it been so."""
+    scenario = write_scenario(tmp_path, budget)
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers())
+    assert view.closing and events_of(tmp_path / "study").closing.tolist().count(BEGUN) == 1
+    more = {"more": 60.0} if "charged" in budget else {"more_runs": 3000}
+    with resumed_study(
+        tmp_path / "study", make_workers=lambda *_: RecordedWorkers(), **more
+    ) as study:
+        assert study.scheduler.is_closing
+        seen = []
+        again = study.run(lambda view: seen.append(view.closing))
+    assert seen[0] is False
+    flips = events_of(tmp_path / "study").closing
+    assert flips[flips != AS_BEFORE].tolist()[:2] == [BEGUN, ENDED]
+    with resumed_study(tmp_path / "study", 0.0, lambda *_: RecordedWorkers()) as study:
+        assert study.scheduler.is_closing == again.closing
+
+
+def test_it_says_that_it_is_closing(tmp_path):
+    scenario = write_scenario(tmp_path, "runs = 300")
+    with begin_study(scenario, tmp_path / "study", lambda *_: RecordedWorkers()) as study:
+        while not study.scheduler.is_closing:
+            study._ask()
+            study._take()
+            study._look()
+        assert CLOSING in facts(study.view().snapshot())
+        view = study.run()
+    assert view.closing and CLOSING not in facts(view.snapshot()), "it is over"
+    assert " closing" in (tmp_path / "study" / "study.log").read_text()
 
 
 @pytest.mark.parametrize("slots", [1, 3])

@@ -174,6 +174,8 @@ def compile_kernels() -> None:
     scheduler.certificate()
     scheduler.standing(scheduler.recommend())
     scheduler.compared(0, 1)
+    scheduler.is_closing_due(0.0, 1.0)
+    scheduler.close(True)
 
 
 @contextmanager
@@ -221,7 +223,9 @@ def _opened(
         note_session(journal, scenario, version("cunctator"))
         workers = make_workers(scenario, directory)
         try:
-            yield Study(scenario, scheduler, journal, workers, budget, spent, unfinished)
+            yield Study(
+                scenario, scheduler, journal, workers, budget, spent, unfinished, any(added)
+            )
         finally:
             workers.close()
             journal.close()

@@ -17,7 +17,6 @@ from dataclasses import replace
 from cunctator.base.errors import StudyProblem, one_line
 from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.base.units import counted, format_duration
-from cunctator.core.closing import MOST
 from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
 from cunctator.study.crash_streak import Streak
@@ -63,7 +62,9 @@ class Study:
         budget: Budget,
         spent: Spent,
         unfinished: Iterable[Run] = (),
+        is_extended: bool = False,
     ) -> None:
+        """`is_extended`: the budget is larger than when the study was last conducted."""
         self.scenario = scenario
         self.scheduler = scheduler
         self.stop: StopReason | None = None
@@ -75,6 +76,7 @@ class Study:
         self.budget = budget
         self._spent = spent
         self._unfinished = list(unfinished)
+        self._is_extended = is_extended
         self._default = default_check(scenario)
         self._streak = Streak()
         self._last_crash = Details(0.0, 0.0, "", problem="as before")
@@ -106,7 +108,7 @@ class Study:
         try:
             self._check_budget()
             self._check_default()
-            self._close()
+            self._close(self._is_extended)
             if self.stop is None:
                 self._submit(self._unfinished)
             while self.stop is None:
@@ -337,13 +339,16 @@ class Study:
         elif spent.runs >= budget.runs:
             self._stop(StopReason.BUDGET, counted(int(budget.runs), "run"))
 
-    def _close(self) -> None:
-        """Bring what was put off to an end if the budget is about to: see `core/closing.py`."""
+    def _close(self, is_extended: bool = False) -> None:
+        """Bring what was put off to an end if the budget is about to: see `core/closing.py`.
+
+        Once begun it goes on to the end of the budget, unless that is put off.
+        """
+        if self.stop is not None or (self.scheduler.is_closing and not is_extended):
+            return
         rests = rests_of(self.budget, self._spent)
         is_due = any(self.scheduler.is_closing_due(left, whole) for left, whole in rests)
-        # Once begun it goes on, but for a budget that has been extended since.
-        goes_on = any(left <= MOST * whole for left, whole in rests)
-        if is_due if not self.scheduler.is_closing else not goes_on:
+        if is_due != self.scheduler.is_closing:
             self.scheduler.close(is_due)
             self._journal.note_closing(is_due)
             logger.info("closing" if is_due else "no longer closing")
