@@ -20,6 +20,7 @@ log = true
 default = 1.0
 [instances]
 names = ["a", "b", "c"]
+seeds = "endless"
 [search]
 first_cap = "10ms"
 cutoff = "5s"

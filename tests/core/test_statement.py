@@ -71,6 +71,12 @@ def test_every_sentence_says_what_it_is_about():
     for say in (headline, versus_default):
         assert "over the distribution of instances" in say(CERTIFICATE)
         assert "on these 200 instances" in say(changed(instances=200))
+        for pairs, seeds, words in (
+            (200, 1, "on these 200 instances with one seed each"),
+            (200, 20, "on these 10 instances with 20 seeds each"),
+            (200, 200, "on this 1 instance with 200 seeds"),
+        ):
+            assert words in say(changed(instances=pairs, seeds=seeds))
         assert "on this 1 instance" in say(changed(instances=1))
         assert say(CERTIFICATE).startswith("With 95% confidence, ")
 

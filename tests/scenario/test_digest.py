@@ -46,8 +46,18 @@ def test_what_earlier_versions_wrote_is_known(study):
     with closing(sqlite3.connect(address, uri=True)) as connection:
         query = "select value from facts where name = 'digest'"
         written = connection.execute(query).fetchone()[0]
-    scenario = load_scenario(study / "scenario.toml")
+    # They had no end of pairs if the target takes a seed, and there was no other choice.
+    scenario = load_scenario(study / "scenario.toml", silent_is_endless=True)
     assert written in scenario.digests[1:] and written != scenario.digest
+
+
+def test_how_many_seeds_there_are_is_in_the_digest(tmp_path):
+    endless = 'seeds = "endless"\n'
+    silent = digests(tmp_path, (endless, ""))
+    assert load_scenario(tmp_path / "scenario.toml").instances.seeds == 34
+    assert digests(tmp_path, (endless, "seeds = 34\n")) == silent
+    others = digests(tmp_path), digests(tmp_path, (endless, "seeds = 1\n"))
+    assert len({*others[0], *others[1], *silent}) == 6
 
 
 def test_to_give_a_default_is_to_leave_it_out(tmp_path):

@@ -34,7 +34,7 @@ def test_a_scenario(write, tmp_path):
     assert scenario.search.first_cap == 0.01 and scenario.search.cutoff == 60.0
     assert scenario.search.workers >= 1 and scenario.search.profile == "tight"
     assert scenario.budget.runs == 100 and scenario.budget.charged is None
-    assert scenario.instances.count is None  # the command takes a seed
+    assert scenario.instances.count == 100 and scenario.instances.seeds == 50
     assert scenario.test_instances is None
     assert scenario.space.configuration(0) == {"restarts": "luby"}
     assert scenario.space.size is None and scenario.configurations is None
@@ -336,7 +336,7 @@ def test_a_small_space_is_searched_whole(write):
 def test_a_function_as_the_target(write):
     line = 'command = ["{python}", "-s={seed}", "{parameters}", "{instance}"]'
     scenario = load_scenario(write((line, 'function = "package.module:name"')))
-    assert scenario.instances.count is None
+    assert scenario.instances.count == 100
     still = load_scenario(write((line, 'function = "a:b"\ndeterministic = true')))
     assert still.instances.count == 2
     named = load_scenario(

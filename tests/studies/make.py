@@ -28,7 +28,7 @@ RUNS = 300
 """That each study has made before its driver is killed."""
 
 FINITE = SCENARIO.replace('names = ["a", "b", "c"]', f"names = {[f'{n}' for n in range(200)]}")
-FINITE = FINITE.replace(', "{seed}"]', "]")
+FINITE = FINITE.replace(', "{seed}"]', "]").replace('seeds = "endless"\n', "")
 ENDLESS = SCENARIO.replace("configurations = 12\n", "")
 KINDS = {"finite": FINITE, "endless": ENDLESS}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cunctator.base.errors import GeneratorFailed, InvalidSetting, MissingInstance
+from cunctator.base.errors import GeneratorFailed, InvalidScenario, InvalidSetting, MissingInstance
 from cunctator.scenario import load_scenario
 from cunctator.target.instances import LARGEST_SEED, Generator, Instances, endless_pair, shuffled
 from cunctator.target.template import parse_item
@@ -50,6 +50,70 @@ def test_a_randomised_target_sees_instances_again_with_new_seeds():
     assert instances.pair(10**6) == ("ab"[index], seed)
     with pytest.raises(InvalidSetting, match="expected 0 or more"):
         instances.pair(-1)
+
+
+def test_a_set_with_seeds_is_each_instance_with_each_of_its_seeds_in_random_order():
+    names = ("a", "b", "c")
+    instances = Instances(names, seed=1, randomised=True, seeds=40)
+    assert instances.count == 120
+    pairs = [instances.pair(j) for j in range(120)]
+    assert len(set(pairs)) == 120, "no pair comes up twice"
+    for name in names:
+        seeds = {seed for given, seed in pairs if given == name}
+        assert len(seeds) == 40 and min(seeds) >= 1
+    # A random order: in rounds, a name could not follow itself but between two of them.
+    follows = sum(pairs[j][0] == pairs[j + 1][0] for j in range(119))
+    assert 20 < follows < 60
+    with pytest.raises(InvalidSetting, match="expected 0 to 119"):
+        instances.pair(120)
+    assert [instances.pair(j) for j in range(120)] == pairs
+    assert [Instances(names, 2, True, 40).pair(j) for j in range(120)] != pairs
+
+
+SEEDED = '["{python}", "{seed}", "{x}", "{instance}"]'
+
+
+@pytest.mark.parametrize(
+    ("files", "more", "seeds"),
+    [
+        (1, "", 100),
+        (40, "", 3),
+        (100, "", 1),
+        (101, "", 1),
+        (40, "seeds = 7", 7),
+        (3, "seeds = 'endless'", None),
+    ],
+)
+def test_a_randomised_target_has_a_set_that_is_large_enough(tmp_path, files, more, seeds):
+    names = [f"{number}.cnf" for number in range(files)]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    made = scenario(tmp_path, "glob = '*.cnf'", SEEDED, more).instances
+    assert made.seeds == seeds
+    assert made.count == (None if seeds is None else seeds * files)
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "words"),
+    [
+        (SEEDED, "seeds = 0", '0 is not a number of seeds; give 1 to 1,000,000, or "endless"'),
+        (SEEDED, "seeds = true", "True is not a number of seeds"),
+        (SEEDED, "seeds = 'many'", "'many' is not a number of seeds"),
+        (SEEDED, "seeds = 10000000", "10000000 is not a number of seeds"),
+        ('["{python}", "{x}", "{instance}"]', "seeds = 3", "the target takes no seed"),
+    ],
+)
+def test_wrong_numbers_of_seeds_are_refused(tmp_path, command, more, words):
+    (tmp_path / "x.cnf").write_text("x")
+    with pytest.raises(InvalidScenario, match=r"instances\.seeds") as caught:
+        scenario(tmp_path, "list = ['x.cnf']", command, more)
+    assert words in str(caught.value)
+
+
+def test_a_generator_has_no_number_of_seeds(tmp_path):
+    source = "generator = ['{python}', '{seed}']"
+    with pytest.raises(InvalidScenario, match="a generator's instances come up once each"):
+        scenario(tmp_path, source, SEEDED, "seeds = 2")
 
 
 def scenario(folder, source, command='["{python}", "{x}", "{instance}"]', more=""):
@@ -130,7 +194,7 @@ def test_a_test_set_gets_other_seeds(tmp_path):
     command = '["{python}", "{seed}", "{x}", "{instance}"]'
     both = scenario(tmp_path, "list = ['x.cnf']", command, "[test_instances]\nlist = ['x.cnf']")
     assert both.test_instances is not None and both.test_instances.count is None
-    training = {both.instances.pair(j) for j in range(500)}
+    training = {both.instances.pair(j) for j in range(100)}
     assert not training & {both.test_instances.pair(j) for j in range(500)}
 
 

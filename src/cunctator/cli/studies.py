@@ -214,7 +214,8 @@ def measure(
         from cunctator.study.measure import measure as run_measurement
 
         check_ending(out)
-        loaded = load_scenario(scenario)
+        # A table may have as many pairs as are asked for, however many a search is about.
+        loaded = load_scenario(scenario, silent_is_endless=True)
         beside = out.with_name(f"{out.name}.db")
         console = Console(stderr=True)
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -92,6 +92,8 @@ class Certificate:
     """The first cap, if some run was shorter: such runs count as it."""
     instances: int | None = None
     """All of this is about a finite set of so many pairs; None: about an endless stream."""
+    seeds: int | None = None
+    """How many seeds each instance is in that set with; None: the target takes none."""
     cutoff: float | None = None
     """Runs that reach it, or crash, count as it."""
     gamma: float = 0.0

@@ -48,11 +48,20 @@ def _sure(certificate: Certificate) -> str:
 
 def _about(certificate: Certificate) -> str:
     """What is said of a finite set says nothing about other instances."""
-    if certificate.instances is None:
+    pairs, seeds = certificate.instances, certificate.seeds
+    if pairs is None:
         return "over the distribution of instances"
-    return f"on {'these' if certificate.instances > 1 else 'this'} " + counted(
-        certificate.instances, "instance"
-    )
+    which = "this" if pairs == (seeds or 1) else "these"
+    return f"on {which} {set_in_words(pairs, seeds)}"
+
+
+def set_in_words(pairs: int, seeds: int | None) -> str:
+    """A finite set of pairs; `seeds`: of each instance, or None if the target takes none."""
+    words = counted(pairs // (seeds or 1), "instance")
+    if seeds is None:
+        return words
+    each = "" if pairs == seeds else " each"
+    return f"{words} with {'one seed' if seeds == 1 else f'{seeds:,} seeds'}{each}"
 
 
 def _claim(point: Point, certificate: Certificate) -> str:
@@ -137,6 +146,7 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
         "cutoff": certificate.cutoff,
         "looked_at": certificate.looked_at,
         "instances": certificate.instances,
+        "seeds": certificate.seeds,
     }
 
 

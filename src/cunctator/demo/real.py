@@ -1,8 +1,8 @@
 """The demonstration on a real solver: its scenario, with formulas made for the occasion.
 
 The parameter space is the one that ships for the solver; pools of configurations grow as time goes
-by. Each formula is run with one seed, so there is a finite set of pairs: a minute and a half is
-enough to run the answer and the default on all of it, and to say for certain how they compare.
+by. Each formula is run with one seed, so a minute and a half is enough to run the answer and the
+default on the whole set, and to say for certain how they compare on it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ TRAINING, TESTING = 120, 60
 SEARCH = """
 [instances]
 glob = "training/*.cnf"
+seeds = 1
 
 [test_instances]
 glob = "testing/*.cnf"
@@ -52,8 +53,7 @@ def demo_scenario(
     write_formulas(folder / "testing", TESTING, seed + LARGEST_SEED)
     search = SEARCH.format(first_cap=FIRST_CAPS[solver], seed=seed, seconds=seconds)
     path = folder / "scenario.toml"
-    text = solver_text(solver).replace("{seed}", "1")
-    path.write_text(text + search, encoding="utf-8")
+    path.write_text(solver_text(solver) + search, encoding="utf-8")
     return load_scenario(path, changes={("search", "workers"): workers} if workers else None)
 
 

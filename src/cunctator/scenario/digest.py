@@ -69,12 +69,18 @@ REST: Defaults = {"forbidden": (), "initial": ()}
 and keys of later versions are not added."""
 
 
-def digests_of(document: Document, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The digest of a scenario and that of earlier versions; `names` are those of its instances."""
+def digests_of(document: Document, names: tuple[str, ...], seeds: int | None) -> tuple[str, ...]:
+    """The digest of a scenario and that of earlier versions.
+
+    `names` are those of its instances, and `seeds` how many each is run with, if that is a number:
+    what follows from a scenario that does not say so may be another one some day.
+    """
     target = _given(document.target, TARGET)
     parameters = {name: _given(one, PARAMETER) for name, one in document.parameters.items()}
     rest = _given(document, REST, APART)
-    instances = [document.instances.source, names]
+    instances: list[object] = [document.instances.source, names]
+    if seeds is not None:
+        instances.append(seeds)
     search = _given(document.search, SEARCH)
     order = list(parameters)  # it is that of the draws
     filled = {name: {**PARAMETER, **one} for name, one in parameters.items()}

@@ -7,6 +7,7 @@ another one. They are taken as they are written; nothing in them is expanded.
 from __future__ import annotations
 
 import glob
+import math
 import os
 import shutil
 import sys
@@ -19,13 +20,28 @@ from cunctator.target.template import fill, names_in, parse_item
 
 GENERATOR_PLACEHOLDERS = ("index", "seed", "output", "python")
 
+ENOUGH_PAIRS = 100
+"""Of a randomised target, instances are run with one seed each if there are so many of them, and
+with more if there are fewer. So what is certified is about a set that a study of minutes can run
+its answer and the default on. Without an end of pairs that takes longer, by a factor of about the
+cutoff over the mean: any run that has not been made may be a long one."""
+
 
 def make_instances(
-    table: InstancesTable, folder: Path, seed: int, takes_seed: bool, is_test: bool
+    table: InstancesTable,
+    folder: Path,
+    seed: int,
+    takes_seed: bool,
+    is_test: bool,
+    silent_is_endless: bool = False,
 ) -> tuple[Instances, tuple[str, ...]]:
-    """The stream, and the instances as the file names them."""
+    """The stream, and the instances as the file names them.
+
+    `silent_is_endless`: pairs never end if the table does not say how many seeds there are.
+    """
     key = "test_instances" if is_test else "instances"
     stream = seed + TEST_STREAM if is_test else seed
+    _check_seeds(table, takes_seed, key)
     if table.generator is not None:
         generator = _make_generator(table.generator, folder, (key, "generator"))
         first = FIRST_TEST_INDEX if is_test else 0
@@ -35,9 +51,24 @@ def make_instances(
     twice = _first_repeated(written)
     if twice is not None:
         raise InvalidKey((key, table.source), f"{twice!r} is there twice", "keep one of them")
-    if table.names is not None:
-        return Instances(written, stream, takes_seed, are_files=False), written
-    return Instances(_checked(written, folder, (key, table.source)), stream, takes_seed), written
+    seeds = table.seeds
+    if seeds is None and takes_seed and not is_test and not silent_is_endless:
+        seeds = math.ceil(ENOUGH_PAIRS / len(written))
+    are_files = table.names is None
+    names = _checked(written, folder, (key, table.source)) if are_files else written
+    number = seeds if isinstance(seeds, int) else None
+    return Instances(names, stream, takes_seed, number, are_files), written
+
+
+def _check_seeds(table: InstancesTable, takes_seed: bool, key: str) -> None:
+    if table.seeds is None:
+        return
+    if not takes_seed:
+        problem, fix = "the target takes no seed", "remove it, or give the target {seed}"
+        raise InvalidKey((key, "seeds"), problem, fix)
+    if table.generator is not None:
+        problem = "a generator's instances come up once each"
+        raise InvalidKey((key, "seeds"), problem, "remove it")
 
 
 def is_file(place: Path) -> bool:

@@ -40,11 +40,13 @@ def load_scenario(
     folder: Path | None = None,
     changes: Changes | None = None,
     initial: Sequence[Mapping[str, Value]] = (),
+    silent_is_endless: bool = False,
 ) -> Scenario:
     """Read and check a scenario file; raises InvalidScenario, which says what to do.
 
     Paths in it are relative to `folder`, by default that of the file. `changes` are put into its
-    text, and `initial` configurations after those that it has.
+    text, and `initial` configurations after those that it has. `silent_is_endless`: of a randomised
+    target's pairs there is no end if it does not say how many seeds there are.
     """
     place = Path(path)
     text = _read(place)
@@ -64,7 +66,7 @@ def load_scenario(
             text = with_initial(with_changes(text, changes or {}), initial)
             data = tomllib.loads(text)
         _check_numbers(data, ())
-        return _build(place, text, data, (folder or place.parent).resolve())
+        return _build(place, text, data, (folder or place.parent).resolve(), silent_is_endless)
     except InvalidKey as error:
         line = line_of(text, error.key)
         name = ".".join(str(part) for part in error.key)
@@ -122,7 +124,9 @@ def _not_toml(place: Path, text: str, message: str) -> InvalidScenario:
     return InvalidScenario(place, line, "", f"not TOML: {problem}", "correct this line")
 
 
-def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenario:
+def _build(
+    place: Path, text: str, data: dict[str, Any], folder: Path, silent_is_endless: bool
+) -> Scenario:
     try:
         document = Document.model_validate(data)
     except ValidationError as error:
@@ -146,7 +150,9 @@ def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenar
     if program is not None:
         check_program(program, directory, ("target", "command"))
     takes_seed = command.takes_seed
-    instances, names = make_instances(document.instances, folder, seed, takes_seed, False)
+    instances, names = make_instances(
+        document.instances, folder, seed, takes_seed, False, silent_is_endless
+    )
     test_instances = None
     if document.test_instances is not None:
         table = document.test_instances
@@ -163,7 +169,7 @@ def _build(place: Path, text: str, data: dict[str, Any], folder: Path) -> Scenar
         test_instances=test_instances,
         search=document.search,
         budget=document.budget,
-        digests=digests_of(document, names),
+        digests=digests_of(document, names, instances.seeds),
     )
 
 

@@ -27,6 +27,11 @@ SHORTEST, LONGEST = 1e-9, 1e9
 
 SOURCES = ("list", "glob", "file", "names", "generator")
 
+ENDLESS_SEEDS = "endless"
+"""Instead of a number of seeds: each pair of instance and seed is a new draw."""
+
+MOST_SEEDS = 10**6
+
 
 class StrictTable(BaseModel):
     """A table of the file: nothing unknown in it, and nothing converted."""
@@ -153,6 +158,16 @@ def size(given: Any) -> int:
     return found
 
 
+def seed_count(given: Any) -> int | str:
+    """How many seeds, or that there is no end of them."""
+    if given == ENDLESS_SEEDS:
+        return ENDLESS_SEEDS
+    if type(given) is int and 1 <= given <= MOST_SEEDS:
+        return given
+    fix = f'give 1 to {MOST_SEEDS:,}, or "{ENDLESS_SEEDS}"'
+    raise Wrong(f"{given!r} is not a number of seeds", fix)
+
+
 def exit_codes(given: Any) -> tuple[int, ...]:
     """Exit codes, at least one."""
     codes = given if isinstance(given, list) else []
@@ -235,6 +250,9 @@ class InstancesTable(StrictTable):
     file: str | None = None
     names: Texts | None = None
     generator: Texts | None = None
+    seeds: Annotated[int | Literal["endless"], PlainValidator(seed_count)] | None = None
+    """If the target takes any: how many each instance is run with, or ENDLESS_SEEDS. None: for the
+    search as many as make a set that is large enough; in tests as many as are asked for."""
 
     @model_validator(mode="after")
     def _one_source(self) -> InstancesTable:

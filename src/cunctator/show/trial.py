@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cunctator.base.records import Status
 from cunctator.base.units import counted, format_duration
+from cunctator.core.statement import set_in_words
 from cunctator.scenario import Scenario
 from cunctator.show.text import printable, whole
 from cunctator.study.default_check import advice
@@ -70,7 +71,9 @@ def _short(instance: str, scenario: Scenario) -> str:
 
 def _space_lines(scenario: Scenario) -> list[str]:
     pair_count = scenario.instances.count
-    pairs = "an endless stream of pairs" if pair_count is None else counted(pair_count, "instance")
+    pairs = "an endless stream of pairs"
+    if pair_count is not None:
+        pairs = set_in_words(pair_count, scenario.instances.seeds)
     count = scenario.configurations
     searched = (
         "pools of configurations that grow" if count is None else counted(count, "configuration")

@@ -137,8 +137,11 @@ def resume(directory: str | os.PathLike[str], more: str | float = 0.0) -> View:
 def scenario_of(directory: Path, journal: Journal) -> Scenario:
     """The scenario of a study, from its copy."""
     folder = Path(journal.fact("folder") or directory)
-    scenario = load_scenario(directory / COPY, folder)
-    if journal.fact("digest") not in scenario.digests:
+    scenario, digest = load_scenario(directory / COPY, folder), journal.fact("digest")
+    if digest not in scenario.digests:
+        # Before there was a choice, pairs of randomised targets never ended.
+        scenario = load_scenario(directory / COPY, folder, silent_is_endless=True)
+    if digest not in scenario.digests:
         raise StudyProblem(
             directory,
             "its scenario, or the list of its instances, is not what it was when it began",

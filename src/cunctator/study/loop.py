@@ -137,6 +137,7 @@ class Study:
     def view(self) -> View:
         """What there is to see at this moment."""
         certificate = self.scheduler.certificate()
+        certificate = replace(certificate, seeds=self.scenario.instances.seeds)
         incumbent = certificate.incumbent
         standing = self.scheduler.standing
         testers = self.scheduler.state.testers

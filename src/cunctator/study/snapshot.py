@@ -109,6 +109,7 @@ class CertificateStatement(Record):
     cutoff: Number | None = None
     looked_at: Count | None = None
     instances: Count | None = None
+    seeds: Count | None = None
 
 
 class Snapshot(Record):

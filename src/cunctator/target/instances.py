@@ -2,9 +2,9 @@
 
 Pair j is a function of (seed, j) alone, so a study can be replayed, and two configurations that
 have both started j pairs have seen the same ones. A finite set is a seeded shuffle, drawn without
-replacement and never repeated: once all of it has been run, the mean is exact. A randomised
-target may ask for an endless stream instead, where instances come up again with new seeds. A
-generator's stream is endless too: each of its instances comes up once.
+replacement and never repeated: once all of it has been run, the mean is exact. For a randomised
+target each instance is in it with some seeds; or the stream is endless, and instances come up again
+with new seeds. A generator's stream is endless too: each of its instances comes up once.
 
 A generator is run as a target is, under a supervisor: it may hang, fork or print without end.
 """
@@ -205,7 +205,9 @@ class Instances:
     """What the target is given as its instance; none with a generator."""
     seed: int
     randomised: bool
-    """Whether the target takes a seed: then pairs never end."""
+    """Whether the target takes a seed."""
+    seeds: int | None = None
+    """If it does, how many each instance is in the set with; None: pairs never end."""
     are_files: bool = True
     generator: Generator | None = None
     first_index: int = 0
@@ -214,10 +216,16 @@ class Instances:
     @property
     def count(self) -> int | None:
         """How many pairs there are; None: they never end."""
-        return None if self.randomised or self.generator else len(self.names)
+        if self.generator or (self.randomised and self.seeds is None):
+            return None
+        return len(self.names) * (self.seeds or 1)
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
+        return shuffled(self.count or 0, self.seed)
+
+    @cached_property
+    def _even_order(self) -> NDArray[np.int64]:
         return shuffled(len(self.names), self.seed)
 
     def pair(self, position: int) -> tuple[str, int]:
@@ -228,8 +236,10 @@ class Instances:
         if position < 0 or (self.count is not None and position >= self.count):
             expected = f"expected 0 to {self.count - 1}" if self.count else "expected 0 or more"
             raise InvalidSetting("pair", position, expected)
-        if not self.randomised and self.generator is None:
-            return self.names[self._order[position]], 0
+        if self.count is not None:
+            member = int(self._order[position])
+            seed = endless_pair(1, self.seed, member)[1] if self.randomised else 0
+            return self.names[member % len(self.names)], seed
         index, seed = endless_pair(max(len(self.names), 1), self.seed, position)
         name = str(self.first_index + position) if self.generator else self.names[index]
         return name, seed if self.randomised else 0
@@ -243,7 +253,7 @@ class Instances:
         if not self.randomised or self.generator is not None:
             return self.pair(position)
         _, seed = endless_pair(1, self.seed, position)
-        return self.names[self._order[position % len(self.names)]], seed
+        return self.names[self._even_order[position % len(self.names)]], seed
 
     def source(self, folder: Path) -> InstanceSource:
         """Where slots get these instances from; a generator makes them in `folder`."""
