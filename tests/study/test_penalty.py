@@ -68,7 +68,7 @@ def test_means_and_the_certificate_say_how_timeouts_count(study):
     assert "or crash count as 1 s (10 times the cutoff)" in told
     known = scheduler.state.rules.cutoff
     for cap, words in ((known, "timeouts count 10 times the cutoff"), (0.04, "up to 40 ms")):
-        compared = dataclasses.replace(view.compared, cap=cap)
+        compared = view.compared._replace(cap=cap)
         incumbent = dataclasses.replace(view.incumbent, known_cap=cap, exact=False)
         shown = dataclasses.replace(view, compared=compared, incumbent=incumbent).snapshot()
         assert words in " ".join(facts(shown))
