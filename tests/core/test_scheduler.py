@@ -176,7 +176,7 @@ def test_invariants_under_any_interleaving(
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))
-@pytest.mark.parametrize(("cutoff", "penalty"), [(30.0, 1), (6.0, 10)])
+@pytest.mark.parametrize(("cutoff", "penalty"), [(30.0, 1), (12.0, 10)])
 def test_simulation_and_ask_tell_are_the_same(profile, cutoff, penalty):
     random = np.random.default_rng(5)
     runtimes = np.exp(random.normal(0, 1.5, (20, 1500)))
@@ -196,7 +196,8 @@ def test_simulation_and_ask_tell_are_the_same(profile, cutoff, penalty):
     assert simulation.result().charged_resumed == pytest.approx(resumed)
     for name in ("started", "cap_level", "known_level", "queue_target", "completed", "below_sum"):
         ours = simulation.state.testers[name]
-        np.testing.assert_array_equal(ours, scheduler.state.testers[name])
+        # Sums are made anew when the known cap changes, which it does more often with flights.
+        np.testing.assert_allclose(ours, scheduler.state.testers[name], rtol=1e-12)
     assert simulation.incumbent == scheduler.recommend()
     assert simulation.certificate() == scheduler.certificate()
 
