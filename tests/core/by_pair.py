@@ -59,17 +59,18 @@ class Reference:
             and self.rules.first_cap * 2**self.octaves < self.rules.cutoff
         ):
             self.octaves += 1
+        self.timeout = self.rules.penalty * self.rules.cutoff
         self.lower, self.upper = [], []
         for index in range(state.testers.size):
             values = values_of(state.values, index, int(state.testers[index].started))
             known = (values > 0) & np.isfinite(values)
-            first, cutoff = self.rules.first_cap, self.rules.cutoff
+            first = self.rules.first_cap
             least = np.where(values < 0, -values, np.where(values == 0, first, values))
-            self.lower.append(np.minimum(least, cutoff))
+            self.lower.append(np.minimum(least, self.timeout))
             self.upper.append(np.where(known, values, math.inf))
 
     def cap(self, octave):
-        return self.rules.cutoff if octave is None else self.rules.first_cap * 2.0**octave
+        return self.timeout if octave is None else self.rules.first_cap * 2.0**octave
 
     def cap_weight(self, octave):
         if math.isinf(self.rules.cutoff):
@@ -91,14 +92,14 @@ class Reference:
         return np.append(room, np.zeros(size - room.size))
 
     def faster_capital(self, answer, ratio, upper):
-        values = ratio * self.lower[0] + self.room(answer, self.rules.cutoff, self.lower[0].size)
+        values = ratio * self.lower[0] + self.room(answer, self.timeout, self.lower[0].size)
         alone = 0.2 * wealths(self.lower[0], upper / ratio, self.instances)
-        return self.answer_capital(answer, values, self.rules.cutoff, 0.8, alone)
+        return self.answer_capital(answer, values, self.timeout, 0.8, alone)
 
     def slower_capital(self, answer, ratio):
         least = self.lower[answer]
-        values = ratio * least + self.room(0, self.rules.cutoff, least.size)
-        return self.answer_capital(answer, values, self.rules.cutoff, 1.0)
+        values = ratio * least + self.room(0, self.timeout, least.size)
+        return self.answer_capital(answer, values, self.timeout, 1.0)
 
     def mean_capital(self, answer, octave, bound):
         cap = self.cap(octave)

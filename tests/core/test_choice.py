@@ -59,7 +59,7 @@ class Scan:
 
     def __init__(self, state):
         self.state = state
-        self.cutoff = state.rules.cutoff
+        self.cutoff, self.penalty = state.rules.cutoff, state.rules.penalty
         self.incumbent = int(state.now.incumbent)
         self.rungs = state.testers["rung"].tolist()
 
@@ -67,10 +67,22 @@ class Scan:
         return caps_up_to(self.state, int(self.state.ladder.level[rung]))[-1]
 
     def worths(self, index, rung):
-        values = self._values(index)[: int(self.state.ladder.pairs[rung])]
-        cap = self.cap(rung)
-        unsolved = min(2 * cap, self.cutoff) if cap < self.cutoff else self.cutoff
-        return np.where((values > 0) & (values <= cap) & (values < self.cutoff), values, unsolved)
+        """What pairs count on a rung: a timeout if that is known, and else some caps more."""
+        cap, timeout = self.cap(rung), self.penalty * self.cutoff
+        unsolved = timeout if cap == self.cutoff else min((1 + self.penalty) * cap, timeout)
+        return np.where(self._is_solved(index, rung), self._on(index, rung), unsolved)
+
+    def seconds(self, index, rung):
+        """What they take, or would."""
+        unsolved = min(2 * self.cap(rung), self.cutoff)
+        return np.where(self._is_solved(index, rung), self._on(index, rung), unsolved)
+
+    def _on(self, index, rung):
+        return self._values(index)[: int(self.state.ladder.pairs[rung])]
+
+    def _is_solved(self, index, rung):
+        values = self._on(index, rung)
+        return (values > 0) & (values <= self.cap(rung)) & (values < self.penalty * self.cutoff)
 
     def _values(self, index):
         return values_of(self.state.values, index, int(self.state.testers[index].started))
@@ -236,11 +248,20 @@ def runtime_of(run):
 
 
 @pytest.mark.parametrize(
-    ("slots", "cutoff", "crash_share"),
-    [(1, 20.0, 0), (1, None, 5), (2, 20.0, 5), (2, None, 0), (7, 20.0, 0), (7, None, 5)],
+    ("slots", "cutoff", "crash_share", "penalty"),
+    [
+        (1, 20.0, 0, 1),
+        (1, None, 5, 1),
+        (2, 20.0, 5, 1),
+        (2, None, 0, 1),
+        (7, 20.0, 0, 1),
+        (7, None, 5, 1),
+        (1, 3.0, 1, 10),
+        (7, 3.0, 1, 2.5),
+    ],
 )
-def test_each_selector_chooses_by_pair(slots, cutoff, crash_share):
-    scheduler = Scheduler(60, None, first_cap=0.3, cutoff=cutoff)
+def test_each_selector_chooses_by_pair(slots, cutoff, crash_share, penalty):
+    scheduler = Scheduler(60, None, first_cap=0.1, cutoff=cutoff, penalty=penalty)
 
     def crashes(run):
         return crash_share > 0 and (run.configuration * 7 + run.pair) % 23 < crash_share

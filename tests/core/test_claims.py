@@ -39,7 +39,7 @@ from tests.core.driving import of_table, outcome
 FIRST_CAP, CONFIGURATIONS = 0.5, 3
 
 
-def searched(seed, instances, cutoff, steps, flying_at_once=4):
+def searched(seed, instances, cutoff, steps, penalty=1.0, flying_at_once=4):
     """A scheduler in the middle of a search, the truth, and which runs crash."""
     random = np.random.default_rng(seed)
     size = instances or 400
@@ -51,12 +51,12 @@ def searched(seed, instances, cutoff, steps, flying_at_once=4):
         ]
     )
     crashed = (random.random(true.shape) < 0.1) & (seed % 3 == 0)
-    true = np.where(crashed, cutoff, np.minimum(true, cutoff))
     scheduler = Scheduler(
         CONFIGURATIONS,
         instances,
         first_cap=FIRST_CAP,
         cutoff=None if math.isinf(cutoff) else cutoff,
+        penalty=penalty,
         confidence=0.5,
     )
     flying = []
@@ -67,7 +67,7 @@ def searched(seed, instances, cutoff, steps, flying_at_once=4):
             break
         run = flying.pop(int(random.integers(len(flying))))
         scheduler.tell(run, outcome(scheduler, run, of_table(true, crashed)))
-    return scheduler, true, crashed
+    return scheduler, np.where(crashed | (true >= cutoff), penalty * cutoff, true), crashed
 
 
 def with_truth(state, true, crashed):
@@ -86,22 +86,28 @@ def up_to(target, capital):
 
 
 CASES = [
-    (seed, instances, cutoff)
+    (seed, instances, cutoff, 1.0)
     for seed, (instances, cutoff) in enumerate(
         (instances, cutoff)
         for instances in (None, 40)
         for cutoff in (math.inf, 1.9, 2.1, 64.0, 300.0, 64.0)
     )
 ]
+CASES += [
+    (12 + seed, instances, cutoff, 10.0)
+    for seed, (instances, cutoff) in enumerate(
+        (instances, cutoff) for cutoff in (1.9, 64.0) for instances in (None, 40)
+    )
+]
 
 
-@pytest.mark.parametrize(("seed", "instances", "cutoff"), CASES)
+@pytest.mark.parametrize(("seed", "instances", "cutoff", "penalty"), CASES)
 @pytest.mark.parametrize("steps", [30, 260])
 def test_capital_is_what_the_documentation_says_and_no_more_than_the_truth_has_won(
-    seed, instances, cutoff, steps
+    seed, instances, cutoff, penalty, steps
 ):
-    """With runs in flight, put off and crashed."""
-    scheduler, true, crashed = searched(seed, instances, cutoff, steps)
+    """With runs in flight, put off and crashed; also if these count ten times the cutoff."""
+    scheduler, true, crashed = searched(seed, instances, cutoff, steps, penalty)
     state = scheduler.state
     known, truth = Reference(state), with_truth(state, true, crashed)
     has_cutoff = math.isfinite(cutoff)
@@ -136,17 +142,17 @@ def test_capital_is_what_the_documentation_says_and_no_more_than_the_truth_has_w
                     assert up_to(1e9, found) <= most * (1 + 1e-7)
         if answer > 0 and has_cutoff:
             for ratio in (0.3, 1.0, 2.0):
-                upper = 0.4 * cutoff
+                upper = 0.4 * penalty * cutoff
                 faster = [one.faster_capital(answer, ratio, upper) for one in (known, truth)]
                 slower = [one.slower_capital(answer, ratio) for one in (known, truth)]
                 agree(FASTER, default_capital(state, answer, ratio, upper), *faster)
                 agree(SLOWER, slower_capital(state, answer, ratio), *slower)
 
 
-@pytest.mark.parametrize(("seed", "instances", "cutoff"), CASES[1:])
-def test_bounds_are_where_the_capital_is_enough(seed, instances, cutoff):
+@pytest.mark.parametrize(("seed", "instances", "cutoff", "penalty"), CASES[1:])
+def test_bounds_are_where_the_capital_is_enough(seed, instances, cutoff, penalty):
     """A bound has the capital, or is certain; a little below it, there is not enough."""
-    scheduler, _, _ = searched(seed, instances, cutoff, 200)
+    scheduler, _, _ = searched(seed, instances, cutoff, 200, penalty)
     state, little = scheduler.state, 1 - 2 * PRECISION
     reference = Reference(state)
     if math.isinf(cutoff):

@@ -31,8 +31,14 @@ def check_incumbent(scheduler):
         assert answer == 0, "the default is, until it can be compared"
         return
     best = plain_score(state, answer, rung)
+    if not best[0]:
+        assert state.now.incumbent_mean == pytest.approx(best[1])
+        seconds = Scan(state).seconds(answer, rung).mean()
+        assert state.now.incumbent_seconds == pytest.approx(seconds), "estimates of time go by it"
     for rival in np.flatnonzero(state.testers["rung"] >= rung).tolist():
         crashed, mean = plain_score(state, rival, rung)
+        if crashed == best[0] > 0:
+            continue  # without a cutoff; crashes swallow the seconds
         assert (crashed, mean * (1 + 1e-9)) >= best
 
 
@@ -63,13 +69,15 @@ runtimes = st.builds(
     configurations=st.sampled_from([1, 2, 12, None]),
     instances=st.sampled_from([1, 4, 60, None]),
     cutoff=st.sampled_from([None, 1.0, 9.0, 64.0]),
+    penalty=st.sampled_from([1.0, 10.0]),
     slots=st.integers(1, 9),
 )
 @settings(max_examples=60)
 def test_nobody_is_recommended_whom_another_beats_on_the_same_pairs(
-    problem, configurations, instances, cutoff, slots
+    problem, configurations, instances, cutoff, penalty, slots
 ):
-    scheduler = Scheduler(configurations, instances, first_cap=0.5, cutoff=cutoff)
+    penalty = 1.0 if cutoff is None else penalty
+    scheduler = Scheduler(configurations, instances, first_cap=0.5, cutoff=cutoff, penalty=penalty)
     drive(scheduler, problem, 400, slots, lambda: check_incumbent(scheduler))
     scheduler.check()
 

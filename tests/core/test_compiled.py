@@ -18,7 +18,8 @@ from cunctator.core import sentinels
 from cunctator.core.compiled import KernelFile, kept_in
 from cunctator.core.profiles import PROFILES
 from cunctator.core.rows import layout, scalar_of
-from cunctator.core.state import Rules, grow, new_state, with_more_configurations
+from cunctator.core.rules import Rules
+from cunctator.core.state import grow, new_state, with_more_configurations
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 

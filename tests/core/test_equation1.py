@@ -13,7 +13,8 @@ from cunctator.core.bounds import lasting_lower_bound, lower_bound
 from cunctator.core.check import known_values
 from cunctator.core.equation1 import bin_edge, dyadic_queue_target, measure_areas
 from cunctator.core.profiles import PROFILES
-from cunctator.core.state import HONEST, Rules, grow, new_state, room_for_result
+from cunctator.core.rules import Rules
+from cunctator.core.state import HONEST, grow, new_state, room_for_result
 from cunctator.core.tester import CAPPED, CRASHED, SOLVED, begin, finish, update
 from tests.reference import bin_of, epsilon, integral
 from tests.reference import queue_target as reference_target
@@ -22,9 +23,9 @@ FIRST_CAP = 0.5
 DYADIC = ["paper", "proved"]
 
 
-def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf):
+def state_with(profile, solved, pending=0, crashed=0, level=0, cutoff=math.inf, penalty=1.0):
     """A lone tester that has met these runtimes, some runs still pending, some crashed."""
-    state = new_state(1, Rules(FIRST_CAP, cutoff, 2**31 - 1), profile)
+    state = new_state(1, Rules(FIRST_CAP, cutoff, 2**31 - 1, penalty=penalty), profile)
     state.testers[0].cap_level = level
     results = [(SOLVED, value) for value in solved]
     results += [(CAPPED, math.ldexp(FIRST_CAP, level))] * pending + [(CRASHED, 0.0)] * crashed
@@ -54,17 +55,21 @@ def at_step(state, step):
     pending=st.integers(0, 600),
     crashed=st.integers(0, 50),
     step=st.integers(1, 40),
-    cutoff=st.sampled_from([math.inf, 100.0]),
+    counted=st.sampled_from([(math.inf, 1), (100.0, 1), (100.0, 10), (8.0, 1), (8.0, 10)]),
 )
 @settings(max_examples=150)
-def test_lower_bound_is_the_integral(name, seed, size, distinct, pending, crashed, step, cutoff):
+def test_lower_bound_is_the_integral(name, seed, size, distinct, pending, crashed, step, counted):
+    """Runs reach 8 s, the whole cutoff or not; timeouts count once or ten times."""
     profile = PROFILES[name]
     random = np.random.default_rng(seed)
     # Few distinct values make ties, so that shares fall exactly on bin edges.
-    choices = np.exp(random.normal(0, 1.5, size=distinct)).clip(0, 8.0)
-    state = state_with(profile, random.choice(choices, size), pending, crashed, 4, cutoff)
+    choices = np.exp(random.normal(0, 1.5, size=distinct)).clip(0, 7.9)
+    solved, (cutoff, penalty) = random.choice(choices, size), counted
+    state = state_with(profile, solved, pending, crashed, 4, cutoff, penalty)
     values = known_values(state, 0)
-    assert len(values) == size + pending + crashed
+    reached = penalty * cutoff if cutoff == 8.0 else 8.0
+    parts = [solved.clip(FIRST_CAP), [reached] * pending, [penalty * cutoff] * crashed]
+    np.testing.assert_array_equal(values, np.sort(np.concatenate(parts)))
     ours = at_step(state, step)
     finite = [v for v in values if math.isfinite(v)]
     if len(finite) < len(values):  # a mass at infinity: L is infinite once a bin reaches it

@@ -90,4 +90,14 @@ def test_what_runs_count_as():
     assert counting_note(CERTIFICATE) == ""
     said = counting_note(changed(floor=0.1, cutoff=5.0))
     assert "runs shorter than 100 ms count as 100 ms" in said
-    assert "runs that reach the cutoff of 5 s or crash count as 5 s" in said
+    assert "runs that reach the cutoff of 5 s or crash count as 5 s." in said
+
+
+def test_what_timeouts_count_as():
+    certificate = changed(cutoff=5.0, penalty=10.0)
+    assert "or crash count as 50 s (10 times the cutoff)." in counting_note(certificate)
+    said = as_data(certificate)
+    assert (said["cutoff"], said["penalty"], as_data(CERTIFICATE)["penalty"]) == (5.0, 10.0, 1.0)
+    # Cut off sooner, they are no timeouts, which would change what the claim is about.
+    assert headline(certificate).endswith("are cut off at 4 s and count as that.")
+    assert headline(CERTIFICATE).endswith("are cut off at 4 s.")

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from cunctator.core.check import check_state, queued, stored_runtimes
 from cunctator.core.profiles import PROFILES
 from cunctator.core.queues import head_level, head_pair, push, take
+from cunctator.core.rules import Rules
 from cunctator.core.runtimes import below, insert
-from cunctator.core.state import Rules, grow, new_state, room_for_result
+from cunctator.core.state import grow, new_state, room_for_result
 from cunctator.core.tournament import ROOT, new_tournament, set_key
 
 

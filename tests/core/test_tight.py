@@ -15,8 +15,9 @@ from cunctator.core.certificate import certify
 from cunctator.core.claims import upper_mean_of
 from cunctator.core.known import cap_at, last_octave, octave_at, octave_cap
 from cunctator.core.profiles import PROFILES
+from cunctator.core.rules import Rules
 from cunctator.core.scheduler import Scheduler, check_rules
-from cunctator.core.state import BOUND, ENDLESS, HONEST, NEWCOMER, RATIO, Rules, runtime_edges
+from cunctator.core.state import BOUND, ENDLESS, HONEST, MOST_EDGES, NEWCOMER, RATIO, runtime_edges
 from cunctator.core.tight import bin_runtime, counted_runs, epochs, error_share
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
@@ -62,17 +63,23 @@ def reference_evidence(error, index, configurations, octave, instances, started)
 @given(
     runtimes=st.lists(st.floats(1.0, 1e30), min_size=1, max_size=30),
     cutoff=st.sampled_from([math.inf, 1.0, 1.3, 900.0]),
+    penalty=st.sampled_from([1.0, 1.01, 10.0]),
 )
-def test_the_histogram_keeps_counts_and_means(runtimes, cutoff):
+def test_the_histogram_keeps_counts_and_means(runtimes, cutoff, penalty):
     """No weight is negative, however long a run: beyond the last edge it counts as that edge."""
-    edges = runtime_edges(Rules(1.0, cutoff, ENDLESS))
+    penalty = 1.0 if math.isinf(cutoff) else penalty
+    edges = runtime_edges(Rules(1.0, cutoff, ENDLESS, penalty=penalty))
+    assert edges.size <= MOST_EDGES and (np.diff(edges) > 0).all()
     row = np.zeros(edges.size)
-    kept = np.minimum(runtimes, min(cutoff, edges[-1]))
-    for runtime in np.minimum(runtimes, cutoff):
-        bin_runtime(edges, row, runtime)
+    values = np.where(np.array(runtimes) >= cutoff, penalty * cutoff, runtimes)
+    kept = np.minimum(values, edges[-1])
+    for value in values:
+        bin_runtime(edges, row, value)
     assert (row >= 0).all()
     assert row.sum() == pytest.approx(len(runtimes))
     assert (row * edges).sum() == pytest.approx(kept.sum(), rel=1e-9)
+    if penalty > 1:  # none of their weight is that of a run that ends just before the cutoff
+        assert row[-1] == pytest.approx((values > cutoff).sum())
 
 
 def test_runs_beyond_the_histogram_are_certified_on_the_safe_side():
@@ -159,8 +166,12 @@ def test_epochs_are_few_and_begin_where_they_say():
     assert counted_runs(ENDLESS, 1234) == 1234 and epochs(ENDLESS) == 1
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would_show(seed):
+@pytest.mark.parametrize(
+    ("seed", "penalty"), [*((seed, 1.0) for seed in range(24)), *((s, 10.0) for s in (4, 6, 8, 9))]
+)
+def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would_show(
+    seed, penalty
+):
     """With runs in flight, put off and crashed: a bound from what is known is on the safe side of
     the bound from the whole truth about the started runs, at the documented error.
     """
@@ -176,14 +187,16 @@ def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would
         ]
     )
     crashed = (random.random(true.shape) < 0.1) & (seed % 3 == 0)
-    true = np.where(crashed, cutoff, np.minimum(true, cutoff))
     scheduler = Scheduler(
         configurations,
         instances,
         first_cap=first_cap,
         cutoff=None if math.isinf(cutoff) else cutoff,
+        penalty=penalty,
         confidence=confidence,
     )
+    runtime_of, timeout = of_table(true, crashed), penalty * cutoff
+    true = np.where(crashed | (true >= cutoff), timeout, true)
     flying, best = [], np.full(configurations, first_cap)
 
     def needed_at(index, octave, started):
@@ -195,7 +208,8 @@ def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would
             return
         values, gone = true[index, :started], crashed[index, :started]
         most = octave_at(state.rules, int(state.testers[index].cap_level) + 1)
-        caps = [min(first_cap * 2.0**octave, cutoff) for octave in range(most + 1)]
+        caps = [first_cap * 2.0**octave for octave in range(most + 1)]
+        caps = [cap if cap < cutoff else timeout for cap in caps]
         if math.isinf(values.max()):
             return
         lower = float(state.testers[index].full)
@@ -206,7 +220,7 @@ def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would
         for count, (octave, cap) in itertools.product(range(started, 0, -1), enumerate(caps)):
             if lower <= best[index] * (1 + 1e-6):
                 break
-            known = np.where(gone[:count], cutoff, np.minimum(values[:count], cap))
+            known = np.where(gone[:count], timeout, np.minimum(values[:count], cap))
             bound = reference_lower(known, needed_at(index, octave, count))
             best[index] = max(best[index], bound)
         assert lower <= best[index] * (1 + 1e-6)
@@ -217,7 +231,7 @@ def test_the_index_at_full_confidence_is_not_beyond_what_the_true_runtimes_would
         if not flying or (max(run.pair for run in flying) >= size - 8 and instances is None):
             break
         run = flying.pop(int(random.integers(len(flying))))
-        scheduler.tell(run, outcome(scheduler, run, of_table(true, crashed)))
+        scheduler.tell(run, outcome(scheduler, run, runtime_of))
         if step % 20 == 0:
             for index in range(configurations):
                 look(index)

@@ -82,6 +82,18 @@ def test_budget_and_seed(table, tmp_path):
     assert 20 <= json.loads(report.read_text())["charged"] < 80
 
 
+def test_penalty(table, tmp_path):
+    report = tmp_path / "result.json"
+    done = cunctator("simulate", table, "--cutoff", "4s", "--penalty", "10", "--json", report)
+    assert done.returncode == 0, done.stderr
+    assert "or crash count as 40 s (10 times the cutoff)" in " ".join(done.stdout.split())
+    data = json.loads(report.read_text())
+    assert data["penalty"] == data["certificate"]["penalty"] == 10
+    runtimes = np.maximum(np.load(table)["runtimes"][0], 0.1)
+    mean = np.where(runtimes >= 4.0, 40.0, runtimes).mean()
+    assert data["best"][0]["mean"] == pytest.approx(mean) and data["incumbent"]["index"] == 0
+
+
 def test_demo(tmp_path):
     report = tmp_path / "result.json"
     done = cunctator("demo", "--solver", "made-up", "--json", report)
@@ -112,6 +124,8 @@ def test_bad_input(table, tmp_path):
     refused("simulate", table, "--first-cap", "soon", words=["--first-cap", "250ms"])
     refused("simulate", table, "--cutoff", "1ms", words=["cutoff is 0.001", "first cap"])
     refused("simulate", table, "--budget", "0", words=["budget is 0"])
+    refused("simulate", table, "--penalty", "10", words=["penalty is 10.0", "there is none"])
+    refused("simulate", table, "--cutoff", "1m", "--penalty", "0.5", words=["expected 1 to"])
     refused("simulate", table, "--json", tmp_path / "no" / "r.json", words=["--json", "folder"])
     refused("simulate", table, "--seed", "x", words=["--seed", "integer"])
     refused("simulate", words=["table"])

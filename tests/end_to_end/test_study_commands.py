@@ -217,11 +217,13 @@ def test_a_killed_driver_leaves_nothing_running_and_loses_nothing(folder):
 def test_options_of_run_are_kept_by_the_study(folder):
     study, place = folder / "study", folder / "scenario.toml"
     done = cunctator("run", place, study, "--budget", "60runs", "--wall", "10m", "--workers", 1,
-                     "--seed", 9, "--cutoff", "500ms", "--json", "-")  # fmt: skip
+                     "--seed", 9, "--cutoff", "500ms", "--penalty", 10,
+                     "--json", "-")  # fmt: skip
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert data["runs"] == 60 and data["stop"] == "the budget is spent"
     assert data["budget"]["runs"] == 60 and data["budget"]["wall"] == 600
+    assert data["certificate"]["penalty"] == 10
     assert place.read_text() == SCENARIO
     done = cunctator("resume", study, "--more", "5runs", "--json", "-")
     assert done.returncode == 0, done.stderr
@@ -229,6 +231,9 @@ def test_options_of_run_are_kept_by_the_study(folder):
     assert again["runs"] == 65 and again["budget"]["wall"] == 600
     kept = load_scenario(study / "scenario.toml", folder)
     assert (kept.search.seed, kept.search.workers, kept.search.cutoff) == (9, 1, 0.5)
+    assert kept.search.penalty == 10 and again["certificate"]["penalty"] == 10
+    refused("run", place, folder / "b", "--penalty", "0", words=["search.penalty", "at least 1"])
+    refused("run", place, folder / "b", "--penalty", "nan", words=["--penalty is nan", "e.g. 10"])
     refused("run", place, folder / "b", "--budget", "much", words=["--budget is 'much'"])
     refused("run", place, folder / "b", "--cutoff", "2x", words=["--cutoff is '2x'", "2m30s"])
     refused("run", place, folder / "b", "--cutoff", "1ms", words=["below the first cap"])

@@ -152,6 +152,14 @@ def test_a_whole_scenario(tmp_path: Path) -> None:
     assert len(found.warnings) == 3  # and that bounds are no whole seconds
 
 
+def test_a_penalty_of_bounds(tmp_path: Path) -> None:
+    found = imported(tmp_path, "boundPar = 10\n")
+    assert (found.search["cutoff"], found.search["penalty"]) == (300, 10)
+    SearchTable.model_validate(found.search)
+    for more, without in (("boundPar = 1\n", "?"), ("boundPar = 10\n", "boundMax")):
+        assert "penalty" not in imported(tmp_path, more, without).search
+
+
 def test_our_own_checks_accept_the_tables(tmp_path: Path) -> None:
     found = read_irace_scenario(make_folder(tmp_path))
     target = TargetTable.model_validate(found.target)

@@ -6,8 +6,10 @@ import pytest
 
 from cunctator.base.errors import InvalidScenario
 from cunctator.formats.imported import ImportedScenario
+from cunctator.formats.scenario_text import scenario_text
 from cunctator.formats.smac_keys import NOT_USED, USED, plain
 from cunctator.formats.smac_scenario import read_smac_scenario
+from cunctator.scenario.models import SearchTable
 
 PCS = """
 alpha real [1, 1.4] [1.189] log
@@ -182,15 +184,35 @@ def test_a_key_that_is_given_again(folder: Path) -> None:
     assert warned(found, "cutoff_time of line 8 is given again as cutoffTime")
 
 
-@pytest.mark.parametrize("objective", ["PAR10", "mean10", "MEAN10", "par2"])
-def test_penalised_means(folder: Path, objective: str) -> None:
+@pytest.mark.parametrize(
+    ("objective", "penalty"),
+    [
+        ("PAR10", 10),
+        ("mean10", 10),
+        ("MEAN10", 10),
+        ("par2", 2),
+        ("mean1000", 1000),
+        ("par1.5", 1.5),
+    ],
+)
+def test_penalised_means(folder: Path, objective: str, penalty: float) -> None:
     found = read(folder, changed(f"overall_obj = {objective}"))
-    assert warned(found, "the cutoff is only a safety net")
+    assert found.search == {"cutoff": 0.5, "penalty": penalty} and found.warnings == ()
+    assert f"\npenalty = {penalty}\n" in scenario_text(found)
+    assert SearchTable.model_validate(found.search).penalty == penalty
+
+
+def test_penalised_means_without_a_cutoff(folder: Path) -> None:
+    found = read(folder, changed("overall_obj = PAR10", without="cutoff_time"))
+    assert found.search == {}
+    assert warned(found, "overall_obj: par10 counts timeouts several times, but there is no cut")
 
 
 def test_other_means(folder: Path) -> None:
     assert warned(read(folder, changed("overall_obj = median")), "Cunctator minimises the mean")
-    assert read(folder, changed("overall_obj = MEAN1")).warnings == ()
+    assert warned(read(folder, changed("overall_obj = PAR0.5")), "par0.5 is not used")
+    found = read(folder, changed("overall_obj = MEAN1"))
+    assert found.warnings == () and found.search == {"cutoff": 0.5}
 
 
 def test_aclib_2(folder: Path) -> None:

@@ -67,6 +67,19 @@ def test_to_give_a_default_is_to_leave_it_out(tmp_path):
     assert digests(tmp_path, ("[target]", 'forbidden = []\n[target]\nprotocol = "native"')) == plain
 
 
+def test_a_penalty_makes_another_scenario_and_one_of_1_does_not(tmp_path):
+    """Written down before there was this key: what is begun without it goes on."""
+    plain = digests(tmp_path)
+    for text in ("1", "1.0"):
+        assert digests(tmp_path, ("[search]", f"[search]\npenalty = {text}")) == plain
+    found = {
+        text: digests(tmp_path, ("[search]", f"[search]\npenalty = {text}"))
+        for text in ("10", "10.0", "2")
+    }
+    assert found["10"] == found["10.0"]
+    assert not set(found["10"]) & set(plain) and not set(found["10"]) & set(found["2"])
+
+
 MORE = {
     "search": {"propose": (bool, False), "rule": (str, Field(default_factory=lambda: "usual"))},
     "target": {"nice": (int, 0)},

@@ -49,6 +49,7 @@ CHANGES = {
     ("search", "seed"): 7,
     ("search", "workers"): 3,
     ("search", "cutoff"): "2m30s",
+    ("search", "penalty"): 10.0,
     ("budget", "charged"): "10m",
     ("budget", "runs"): 55,
 }
@@ -58,6 +59,7 @@ def test_changes_are_in_the_text_and_nothing_else_is_changed(write):
     place = write()
     scenario = load_scenario(place, changes=CHANGES)
     assert (scenario.search.seed, scenario.search.workers, scenario.search.cutoff) == (7, 3, 150.0)
+    assert scenario.search.penalty == 10
     assert (scenario.budget.charged, scenario.budget.runs) == (600.0, 55)
     assert place.read_text() == BASE  # the user's file stays as it is
     again = load_scenario(write(text=scenario.text))
@@ -66,6 +68,13 @@ def test_changes_are_in_the_text_and_nothing_else_is_changed(write):
     kept = [line for line in scenario.text.splitlines() if "given on the command line" not in line]
     changed = ("cutoff", "runs")
     assert kept == [line for line in BASE.splitlines() if not line.startswith(changed)]
+
+
+def test_a_penalty_is_a_number_and_once_by_default(write):
+    assert load_scenario(write()).search.penalty == 1
+    for text in ("10", "10.0", "2.5"):
+        scenario = load_scenario(write(('"60s"', f'"60s"\npenalty = {text}')))
+        assert scenario.search.penalty == float(text)
 
 
 def test_changes_of_a_scenario_without_the_table(write):
@@ -202,6 +211,12 @@ def test_the_template_is_a_scenario(tmp_path, monkeypatch):
         ("runs = 100", 'charged = "10 weeks"', 23, "budget.charged", "'10 weeks' is not a time"),
         ("runs = 100\n", "", 22, "budget", "it gives no limit"),
         ('"60s"', '"1ms"', 20, "search.cutoff", "below the first cap"),
+        ('"60s"', '"60s"\npenalty = 0.5', 21, "search.penalty", "it is 0.5; expected at least 1"),
+        ('"60s"', '"60s"\npenalty = 1e7', 21, "search.penalty", "expected at most 1000000"),
+        ('"60s"', '"60s"\npenalty = nan', 21, "search.penalty", "expected a finite number"),
+        ('"60s"', '"60s"\npenalty = inf', 21, "search.penalty", "expected"),
+        ('"60s"', '"60s"\npenalty = "10"', 21, "search.penalty", "expected a number"),
+        ('cutoff = "60s"', "penalty = 10", 20, "search.penalty", 'add one, e.g. cutoff = "60s"'),
         ('"60s"', '"60s"\nconfidence = 1.0', 21, "search.confidence", "expected less than 1"),
         ('"60s"', '"60s"\nprofile = "loose"', 21, "search.profile", "'loose' is unknown"),
         ('"60s"', '"60s"\nseed = -1', 21, "search.seed", "it is -1; expected at least 0"),

@@ -130,7 +130,16 @@ def look(state, means, caps, up_to, beyond, out):
                 _note(out, capital, RIVAL_ALONE + (1.0 - RIVAL_ALONE) * paired, RIVALS)
 
 
-def study(kind, is_finite, seed):
+def with_timeouts(runtimes):
+    """The longest tenth of each row's runs reach the cutoff; the mean of the others is the same."""
+    order = runtimes.argsort(axis=1).argsort(axis=1)
+    is_long = order >= 0.9 * runtimes.shape[1]
+    others = np.where(is_long, np.nan, runtimes)
+    others *= np.nanmean(others) / np.nanmean(others, axis=1, keepdims=True)
+    return np.where(is_long, 1.5 * np.nanmax(others), others)
+
+
+def study(kind, is_finite, seed, penalty=1.0):
     """The largest capital of a study, times its share of the error; the same with half of it."""
     random = np.random.default_rng([seed, KINDS.index(kind), is_finite])
     runtimes = kind(random, CONFIGURATIONS, PAIRS if is_finite else DRAWN)
@@ -140,12 +149,16 @@ def study(kind, is_finite, seed):
         runtimes = np.minimum(runtimes, np.quantile(runtimes, 0.99))
         runtimes = np.maximum(runtimes, np.quantile(runtimes, 0.02))
         runtimes *= runtimes.mean() / runtimes.mean(axis=1, keepdims=True)
+        runtimes = with_timeouts(runtimes) if penalty > 1 else runtimes
         cutoff, first_cap = float(runtimes.max()), float(runtimes.min())
     table, cost = make_table(runtimes, cutoff=cutoff), float(runtimes.sum())
-    simulation = Simulation(table, first_cap=first_cap, seed=seed, resample=not is_finite)
-    true = np.minimum(np.maximum(runtimes, first_cap), cutoff)
+    simulation = Simulation(
+        table, first_cap=first_cap, penalty=penalty, seed=seed, resample=not is_finite
+    )
+    timeout = penalty * cutoff
+    true = np.where(runtimes >= cutoff, timeout, np.maximum(runtimes, first_cap))
     octaves = math.ceil(math.log2(cutoff / first_cap) - 1e-12)
-    caps = np.append(first_cap * 2.0 ** np.arange(octaves), cutoff)
+    caps = np.append(first_cap * 2.0 ** np.arange(octaves), timeout)
     up_to = np.stack([np.minimum(true, cap).mean(axis=1) for cap in caps], axis=1)
     beyond = np.stack([(true > cap).mean(axis=1) for cap in caps], axis=1)
     out = np.zeros(2)
@@ -158,11 +171,11 @@ def study(kind, is_finite, seed):
     return out
 
 
-def evidence(kinds, studies):
+def evidence(kinds, studies, penalty=1.0):
     """Rows (full, half) of all studies, finite and endless."""
     return np.array(
         [
-            study(kind, is_finite, seed)
+            study(kind, is_finite, seed, penalty)
             for kind in kinds
             for is_finite in (True, False)
             for seed in range(studies)
@@ -193,6 +206,23 @@ def test_half_the_evidence_fails_the_same_test(some, confidence):
     """Some 36% and 18% of the studies are false then."""
     false = int((some[:, 1] >= 1 / (1 - confidence)).sum())
     assert false > most_events(len(some), 1 - confidence)
+
+
+@pytest.fixture(scope="module")
+def penalised():
+    """As many in which a tenth of the runs are timeouts, and count ten times."""
+    return evidence(KINDS, 40, penalty=10.0)
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_claims_of_penalised_means_are_false_no_more_often(penalised, confidence):
+    false = int((penalised[:, 0] >= 1 / (1 - confidence)).sum())
+    assert false <= most_events(len(penalised), 1 - confidence)
+    assert false <= len(penalised) * (1 - confidence)
+
+
+def test_half_the_evidence_fails_for_penalised_means_too(penalised):
+    assert (penalised[:, 1] >= 1 / 0.05).sum() > most_events(len(penalised), 0.05)
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ from cunctator.study.journal.journal import open_journal
 from tests.recorded_workers import SCENARIO
 
 
-def write_scenario(folder, budget, extra=""):
+def write_scenario(folder, budget, extra="", text=SCENARIO):
     path = folder / "scenario.toml"
-    path.write_text(SCENARIO + budget + extra)
+    path.write_text(text + budget + extra)
     return load_scenario(path)
 
 

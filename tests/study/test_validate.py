@@ -8,6 +8,7 @@ import shlex
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -16,6 +17,7 @@ from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.show.validation import validation_table
 from cunctator.study import validate as validation
+from cunctator.target.execution import Execution
 from cunctator.target.replies import ContradictingReplies
 from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
 
@@ -115,6 +117,50 @@ def test_a_speed_up_of_runs_that_were_cut_off_is_a_bound(validate, scenario, who
     rows = [line for line in text.splitlines() if "default  " in line or "configuration 3" in line]
     for row, capped in zip(rows[:2], who, strict=True):
         assert ("at least" in row) == capped, row
+
+
+@pytest.mark.parametrize("who", [(True, False), (False, True), (True, True), (False, False)])
+@pytest.mark.parametrize("status", [Status.CAPPED, Status.CRASHED])
+def test_where_timeouts_count_ten_times_the_ratio_is_known(tmp_path, monkeypatch, who, status):
+    """It is one of other means than those of whole runtimes, so it is no bound on their ratio."""
+    scenario = load_scenario(write_penalised(tmp_path))
+
+    def report(execution):
+        mine = execution.configuration == scenario.space.default
+        good = report_of(execution)
+        if good.status is Status.CAPPED or (execution.instance == "d" and who[0 if mine else 1]):
+            return dataclasses.replace(good, status=status, seconds=execution.cap)
+        return good
+
+    monkeypatch.setattr(validation, "LocalWorkers", lambda *_: RecordedWorkers(2, report))
+    found = validation.validate(scenario, 3, tmp_path, 20)
+    sides, count = [], found.default.size
+    for place, index in enumerate((0, 3)):
+        values = scenario.space.configuration(index)
+        runs = [Execution(0, values, *pair, 1000.0) for pair in found.pairs]
+        seconds = np.array([report_of(run).seconds for run in runs])
+        out = np.array([run.instance == "d" and who[place] for run in runs]) | (seconds >= 5.0)
+        sides.append(np.where(out, 50.0, seconds))
+        assert (found.capped, found.crashed)[status is Status.CRASHED][place] == out.sum() < count
+    assert found.speed_up == pytest.approx(sides[0].mean() / sides[1].mean())
+    data, text = found.as_data(), " ".join(text_of(found).split())
+    assert (data["bound"], data["penalty"], data["cutoff"]) == (None, 10.0, 5.0)
+    low, high = data["interval"]
+    assert 0 < low < found.speed_up < high
+    assert (
+        f"Speed-up {found.speed_up:.3g}, counting runs that were cut off or crashed as 50 s" in text
+    )
+    assert "(10 times the cutoff)" in text and "Speed-up at" not in text
+    assert ("Runs crashed" in text) == any(found.crashed)
+    took = data["default"][[instance for instance, _ in found.pairs].index("d")]
+    if who[0]:
+        assert took == (5.0 if status is Status.CAPPED else None), "what it took, or a crash"
+
+
+def write_penalised(folder):
+    path = folder / "penalised.toml"
+    path.write_text(SCENARIO.replace('"5s"', '"5s"\npenalty = 10') + TESTS)
+    return path
 
 
 def test_the_answer_of_a_run_that_was_cut_off_does_not_count(validate):

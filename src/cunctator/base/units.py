@@ -24,6 +24,8 @@ BYTES = {
     "TIB": 2**40,
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+LARGEST_PENALTY = 1e6
+"""What a timeout may count, in cutoffs: beyond, runs that are solved would be lost in rounding."""
 PART = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|min|m|s|h|d|)\s*")
 """A number and its unit; of the longer units first, since others begin like them."""
 

@@ -38,6 +38,11 @@ JsonFile = Annotated[
     Path | None, typer.Option("--json", help="Write the result here as JSON; - prints it alone.")
 ]
 
+Penalty = Annotated[
+    float | None,
+    typer.Option(help="Runs that reach the cutoff count as so many times the cutoff, e.g. 10."),
+]
+
 STANDARD_OUTPUT = Path("-")
 """In the place of a file for the result as data."""
 

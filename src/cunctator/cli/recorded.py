@@ -14,6 +14,7 @@ from cunctator.base.units import parse_duration
 from cunctator.cli.common import (
     INTERRUPTED,
     JsonFile,
+    Penalty,
     app,
     check_writable,
     quick_interrupt,
@@ -38,6 +39,7 @@ def simulate(
     cutoff: Annotated[str | None, typer.Option(help="Longest cap; default: the table's.")] = None,
     budget: Annotated[str | None, typer.Option(help="Target time to spend, e.g. 10d.")] = None,
     seed: Seed = 0,
+    penalty: Penalty = None,
     confidence: Annotated[float, typer.Option(help="Of everything that is certified.")] = 0.95,
     epsilon: Annotated[
         float | None, typer.Option(help="With --delta: stop when this is certified.")
@@ -60,6 +62,7 @@ def simulate(
                 first_cap=parse_duration(first_cap, "--first-cap"),
                 cutoff=None if cutoff is None else parse_duration(cutoff, "--cutoff"),
                 budget=math.inf if budget is None else parse_duration(budget, "--budget"),
+                penalty=1.0 if penalty is None else penalty,
                 seed=seed,
                 confidence=confidence,
                 stop_at=target(epsilon, delta),

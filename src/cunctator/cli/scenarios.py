@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -56,10 +57,15 @@ def check(scenario: ScenarioFile) -> None:
 
 
 def changes_of(
-    budget: str | None, wall: str | None, workers: int | None, seed: int | None, cutoff: str | None
-) -> dict[tuple[str, str], str | int]:
+    budget: str | None,
+    wall: str | None,
+    workers: int | None,
+    seed: int | None,
+    cutoff: str | None,
+    penalty: float | None,
+) -> dict[tuple[str, str], str | float]:
     """What options change in a scenario, by table and key."""
-    changes: dict[tuple[str, str], str | int] = {}
+    changes: dict[tuple[str, str], str | float] = {}
     if budget is not None:
         _, runs = parse_extension(budget, "--budget")
         key, value = ("runs", runs) if runs else ("charged", budget)
@@ -68,7 +74,9 @@ def changes_of(
         if text is not None:
             parse_duration(text, f"--{option}")
             changes[table, option] = text
-    for option, number in (("workers", workers), ("seed", seed)):
+    if penalty is not None and not math.isfinite(penalty):
+        raise InvalidSetting("--penalty", penalty, "expected a number of at least 1, e.g. 10")
+    for option, number in (("workers", workers), ("seed", seed), ("penalty", penalty)):
         if number is not None:
             changes["search", option] = number
     return changes

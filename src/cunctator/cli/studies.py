@@ -21,6 +21,7 @@ from cunctator.cli.common import (
     FAILED,
     INTERRUPTED,
     JsonFile,
+    Penalty,
     app,
     check_writable,
     print_parts,
@@ -59,6 +60,7 @@ def run(
     workers: Annotated[int | None, typer.Option(min=1, help="Runs at the same time.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of configurations and pairs.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="The longest run, e.g. 60s.")] = None,
+    penalty: Penalty = None,
     warm: Annotated[
         Path | None, typer.Option(help="An earlier study: what it liked is tried first.")
     ] = None,
@@ -74,7 +76,7 @@ def run(
         from cunctator.study.warm import folder_of_copy, warm_configurations
 
         check_writable(json_file, scenario)
-        changes = changes_of(budget, wall, workers, seed, cutoff)
+        changes = changes_of(budget, wall, workers, seed, cutoff, penalty)
         folder = folder_of_copy(scenario)
         loaded = load_scenario(scenario, folder, changes)
         if warm is not None:

@@ -95,7 +95,9 @@ class Certificate:
     seeds: int | None = None
     """How many seeds each instance is in that set with; None: the target takes none."""
     cutoff: float | None = None
-    """Runs that reach it, or crash, count as it."""
+    """Runs that reach it, or crash, count as it ..."""
+    penalty: float = 1.0
+    """... so many times."""
     gamma: float = 0.0
     """`points` are about all configurations but the best share gamma of the space, as it is
     drawn from."""
@@ -140,13 +142,14 @@ def _octave_of(top: int, row: int) -> int:
 def measure_caps(state: State, answer: int, out: NDArray[np.float64]) -> int:
     """For each cap, in a row: the cap, the upper bound on the mean up to it, the share beyond it.
 
-    Returns how many there are, down to where all runs may be longer.
+    Returns how many there are, down to where all runs may be longer. For whole runs the cap is the
+    cutoff, where they are cut off, however many times it counts.
     """
     top = top_octave(state, answer)
     rows = min(top + 2, out.shape[0])
     for row in range(rows):
         octave = _octave_of(top, row)
-        out[row, 0] = claim_cap(state.rules, octave)
+        out[row, 0] = min(claim_cap(state.rules, octave), state.rules.cutoff)
         out[row, 2] = share_beyond(state, answer, octave)
         if out[row, 2] >= 1.0:
             return row
@@ -221,6 +224,7 @@ def certify(
         floor=state.rules.first_cap if _has_shorter_runs(state) else None,
         instances=None if state.rules.instances == ENDLESS else state.rules.instances,
         cutoff=state.rules.cutoff if math.isfinite(state.rules.cutoff) else None,
+        penalty=state.rules.penalty,
         gamma=widest.gamma,
         looked_at=widest.size if is_fixed else None,
         pools=pools if state.pools.size > 1 else (),

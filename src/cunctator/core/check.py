@@ -46,13 +46,19 @@ def caps_up_to(state: State, level: int) -> NDArray[np.float64]:
     return np.minimum(np.where(caps > rules.longest, rules.cutoff, caps), rules.cutoff)
 
 
+def known_up_to(state: State, level: int) -> float:
+    """Up to which value runs are known that were tried at a level: at the cutoff, to a timeout."""
+    cap, rules = caps_up_to(state, level)[-1], state.rules
+    return float(rules.penalty * rules.cutoff if cap == rules.cutoff else cap)
+
+
 def known_values(state: State, index: int) -> NDArray[np.float64]:
     """What counts for each started run, ascending (the empirical distribution G of the paper).
 
-    That is min(runtime, known cap), the cutoff for a crash, first_cap for a new run in flight.
+    That is min(runtime, known cap), a timeout for a crash, first_cap for a new run in flight.
     """
     tester, rules = state.testers[index], state.rules
-    known_cap = caps_up_to(state, int(tester.known_level))[-1]
+    known_cap = known_up_to(state, int(tester.known_level))
     finished = np.minimum(stored_runtimes(state, index), known_cap)
     new, crashed = int(tester.new_in_flight), int(tester.crashed)
     pending = int(tester.started) - finished.size - new - crashed
@@ -60,7 +66,7 @@ def known_values(state: State, index: int) -> NDArray[np.float64]:
         np.full(new, rules.first_cap),
         finished,
         np.full(pending, known_cap),
-        np.full(crashed, rules.cutoff),
+        np.full(crashed, rules.penalty * rules.cutoff),
     ]
     return np.sort(np.concatenate(parts))
 
@@ -97,6 +103,8 @@ def _check_tester(state: State, index: int) -> None:
     assert accounted == started, "a started pair is lost, or counted twice"
     assert runtimes.size == tester.completed
     assert np.all(np.diff(runtimes) >= 0), "runtimes out of order"
+    is_timeout = runtimes == rules.penalty * rules.cutoff
+    assert np.all((runtimes <= rules.cutoff) | is_timeout), "longer than a run may take"
     _check_directory(state, index)
     _check_values(state, index, runtimes, queue)
 
@@ -111,7 +119,7 @@ def _check_tester(state: State, index: int) -> None:
     ]
     assert known == min([*tried, int(tester.cap_level)]), "the known cap is another one"
 
-    low = runtimes[runtimes < caps_up_to(state, known)[-1]]
+    low = runtimes[runtimes < known_up_to(state, known)]
     assert low.size == tester.below_count
     assert np.isclose(low.sum(), tester.below_sum, rtol=1e-9)
     if not state.profile.has_ladder:
@@ -134,7 +142,7 @@ def _check_time(state: State, index: int) -> None:
     caps = caps_up_to(state, known + 1)
     most = max(3.0, caps.sum() / caps[known])
     within_caps = tester.charged - tester.overrun
-    values = known_values(state, index)
+    values = np.minimum(known_values(state, index), state.rules.cutoff)  # what they take
     assert within_caps <= most * values.sum() * (1 + 1e-9), f"more time spent than {most} r m"
 
 

@@ -1,14 +1,15 @@
 """What is claimed of an answer, and the capital that games about it have won (`games.py`).
 
-R_i is the runtime of configuration i, not below first_cap; crashes and timeouts count as the
-cutoff. The cap theta is the cutoff (`WHOLE`), or an octave first_cap 2^g. Of each pair, Y <= R
+R_i is the runtime of configuration i, not below first_cap; what a timeout counts (the cutoff, or
+several times that) for timeouts and crashes. The cap theta is that too (`WHOLE`), or an octave
+first_cap 2^g below the cutoff. Of each pair, Y <= R
 stands for what is known from below: the runtime, or the longest cap that was tried, or first_cap
 while the first run is in flight. X, with min(X, theta) >= min(R, theta), stands for what is known
 from above: the runtime, or theta. All configurations run the same pairs in the same order.
 
 - *The mean of min(R_i, theta) is below u*: V = theta - min(X_i, theta), price theta - u.
 - *The share of runs beyond theta is below s*: V = 1 if R_i <= theta is known, else 0; price 1 - s.
-- *At most so many times as fast as the default*, mean R_0 <= rho mean R_i: with the cutoff as
+- *At most so many times as fast as the default*, mean R_0 <= rho mean R_i: with a timeout as
   theta, V = rho Y_i + theta - min(X_0, theta) at the price theta.
 
 The answer i is chosen by the data. So half of the capital of each of these is spread over all
@@ -17,7 +18,7 @@ some for each theta, fixed in advance. Whatever the answer, its capital is part 
 supermartingale.
 
 - *Faster than the default*, mean R_i <= rho mean R_0: most of the capital, divided in the same way,
-  on V = rho Y_0 + theta - min(X_i, theta) at the price theta, the cutoff; the rest on V = Y_0 at
+  on V = rho Y_0 + theta - min(X_i, theta) at the price theta, a timeout; the rest on V = Y_0 at
   the price u / rho, u the upper bound on mean R_i. If u holds and the claim is false, that price is
   mean R_0 or more, whatever i is: this part has no choice to pay for.
 - *Close to the best*, mean min(R_i, theta) <= rho mean R_k for a rival k: the same, with capital by
@@ -39,9 +40,10 @@ from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.games import ROUNDING, after, capital_of, gain_of, play, stake, sum_of_all
 from cunctator.core.known import is_exact, last_octave, least_mean, mean_runtime, octave_cap
 from cunctator.core.nominations import nomination_pairs, nomination_weight
+from cunctator.core.rules import Rules, timeout_value
 from cunctator.core.runtimes import below
 from cunctator.core.sentinels import NONE, WHOLE
-from cunctator.core.state import ENDLESS, MOST_NOMINATIONS, Rules, State
+from cunctator.core.state import ENDLESS, MOST_NOMINATIONS, State
 from cunctator.core.tight import error_share
 from cunctator.core.values import value_at
 
@@ -81,13 +83,13 @@ def claim_target(rules: Rules, claim: int) -> float:
 
 @compiled
 def claim_cap(rules: Rules, octave: int) -> float:
-    """The cap theta."""
-    return rules.cutoff if octave == WHOLE else octave_cap(rules, octave)
+    """The cap theta, of what runs count."""
+    return timeout_value(rules) if octave == WHOLE else octave_cap(rules, octave)
 
 
 @compiled
 def cap_weight(rules: Rules, octave: int) -> float:
-    """The part of the capital for one cap: half for the cutoff, the other half for all octaves.
+    """The part of the capital for one cap: half for whole runs, the other half for all octaves.
 
     Without a cutoff there is no end of octaves, and nothing to put on whole runs.
     """
@@ -100,7 +102,7 @@ def cap_weight(rules: Rules, octave: int) -> float:
 def at_least(rules: Rules, value: float) -> float:
     """What a runtime is at least, Y, given what is known of its pair (`values.py`)."""
     if value > 0.0:
-        return min(value, rules.cutoff)
+        return min(value, timeout_value(rules))
     return -value if value < 0.0 else rules.first_cap
 
 
@@ -311,8 +313,8 @@ def share_beyond(state: State, answer: int, octave: int) -> float:
     """An upper bound s on the share of an answer's runs that are longer than theta."""
     rules, started = state.rules, state.testers[answer].started
     cap = claim_cap(rules, octave)
-    if octave == WHOLE or cap >= rules.cutoff:
-        return 0.0  # by definition: a run that reaches the cutoff is complete
+    if cap >= timeout_value(rules):
+        return 0.0  # nothing counts more
     if started == 0:
         return 1.0
     high = 1.0
@@ -328,14 +330,14 @@ def share_beyond(state: State, answer: int, octave: int) -> float:
 
 @compiled
 def most_mean(state: State, index: int) -> float:
-    """What the mean is at most for certain: on a finite set, unknown pairs count as the cutoff."""
-    rules = state.rules
+    """What the mean is at most for certain: on a finite set, unknown pairs count as timeouts."""
+    rules, most = state.rules, timeout_value(state.rules)
     if is_exact(state, index):
         return mean_runtime(state, index)
-    if rules.instances == ENDLESS or math.isinf(rules.cutoff):
-        return rules.cutoff
-    count, total = below(state.runtimes, index, rules.cutoff)
-    return float((total + (rules.instances - count) * rules.cutoff) / rules.instances)
+    if rules.instances == ENDLESS or math.isinf(most):
+        return most
+    count, total = below(state.runtimes, index, most)
+    return float((total + (rules.instances - count) * most) / rules.instances)
 
 
 @compiled_apart

@@ -1,10 +1,10 @@
 """Climbing the ladder: which rung a configuration is on, how it compares there, and the incumbent.
 
 A configuration is on a rung if it is known over all of the rung's pairs up to its cap, for whatever
-sake they were run. What a run counts on a rung: its time, if it was solved within the cap; the
-cutoff, if it reached that; otherwise twice the cap, because it would have taken longer than the
-cap, and nobody knows how much. A crash is a run that is never solved. The mean of these over a
-rung's pairs is the score.
+sake they were run. What a run counts on a rung: its time, if it was solved within the cap; a
+timeout, if it reached the cutoff; otherwise twice the cap, because it would have taken longer than
+the cap, and nobody knows how much (more, if timeouts count more than they take; `known.taken_for`).
+A crash is a run that is never solved. The mean of these over a rung's pairs is the score.
 
 The incumbent is the default, until another one has a lower score on a rung that the incumbent has
 reached too; when the incumbent reaches a rung, whoever else is there and has the lowest score
@@ -22,8 +22,9 @@ from __future__ import annotations
 import math
 
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at, charged_so_far
+from cunctator.core.known import cap_at, charged_so_far, taken_for
 from cunctator.core.ladder import count_pair, find_entry, is_known, make_rung, seek_base
+from cunctator.core.rules import timeout_value
 from cunctator.core.sentinels import NONE
 from cunctator.core.state import State
 from cunctator.core.tournament import set_key
@@ -119,24 +120,37 @@ def is_flying(state: State, index: int, pair: int) -> bool:
 
 
 @compiled
-def worth(state: State, index: int, pair: int, cap: float) -> float:
-    """What a pair that is known up to a cap counts there."""
-    value, cutoff = value_at(state.values, index, pair), state.rules.cutoff
-    if 0.0 < value <= cap and value < cutoff:
-        return float(value)
-    return min(LONGER * cap, cutoff) if cap < cutoff else cutoff
+def worth(state: State, index: int, pair: int, cap: float, unsolved: float) -> float:
+    """What a pair that is known up to a cap counts there; `unsolved` is for one that reached it."""
+    value = value_at(state.values, index, pair)
+    return float(value) if 0.0 < value <= cap and value < timeout_value(state.rules) else unsolved
 
 
 @compiled
 def score(state: State, index: int, rung: int) -> float:
-    """The mean over the pairs of a rung that a configuration has reached.
+    """The mean over the pairs of a rung that a configuration has reached."""
+    cap = cap_at(state.rules, state.ladder.level[rung])
+    return _mean_on(state, index, rung, taken_for(state.rules, cap, LONGER))
+
+
+@compiled
+def seconds_a_run(state: State, index: int, rung: int) -> float:
+    """The same of the seconds that its runs would take to their end, whatever timeouts count."""
+    rules = state.rules
+    cap = cap_at(rules, state.ladder.level[rung])
+    return _mean_on(state, index, rung, min(LONGER * cap, rules.cutoff))
+
+
+@compiled
+def _mean_on(state: State, index: int, rung: int, unsolved: float) -> float:
+    """The mean over the pairs of a rung, with `unsolved` for runs that reached its cap.
 
     Without a cutoff the mean of whoever crashes is infinite; fewer crashes are better.
     """
     cap, pairs = cap_at(state.rules, state.ladder.level[rung]), state.ladder.pairs[rung]
     total = 0.0
     for pair in range(pairs):
-        total += worth(state, index, pair, cap)
+        total += worth(state, index, pair, cap, unsolved)
     if math.isinf(state.rules.cutoff):
         total += state.testers[index].crashed * NEVER
     return float(total / pairs)
@@ -171,7 +185,7 @@ def _arrive(state: State, index: int, rung: int) -> None:
     elif index != incumbent:
         measure(state, index)
     else:
-        now.incumbent_mean = score(state, index, rung)
+        _note_means(state)
         find_entry(state)
         # Whoever was ahead of it can be compared over more pairs now.
         for other in range(now.last_entered + 1):
@@ -204,11 +218,20 @@ def _begin_reign(state: State) -> None:
     """Compare everybody with the incumbent, which may be another one than before."""
     now = state.now
     now.incumbent_since, now.look_at, now.racing = charged_so_far(state), 0, NONE
-    now.incumbent_mean = score(state, now.incumbent, state.testers[now.incumbent].rung)
+    _note_means(state)
     find_entry(state)
     for index in range(state.now.last_entered + 1):
         measure(state, index)
         rekey_climber(state, index)
+
+
+@compiled
+def _note_means(state: State) -> None:
+    """What the incumbent's runs count, and take, on the rung that it has reached."""
+    now = state.now
+    rung = state.testers[now.incumbent].rung
+    now.incumbent_mean = score(state, now.incumbent, rung)
+    now.incumbent_seconds = seconds_a_run(state, now.incumbent, rung)
 
 
 @compiled
@@ -220,9 +243,10 @@ def _difference(state: State, index: int, rung: int) -> tuple[float, float]:
     """
     cap, size = cap_at(state.rules, state.ladder.level[rung]), state.ladder.pairs[rung]
     total = squares = mean = 0.0
+    unsolved = taken_for(state.rules, cap, LONGER)
     for pair in range(size):
-        least = worth(state, state.now.incumbent, pair, cap)
-        gap = worth(state, index, pair, cap) - least
+        least = worth(state, state.now.incumbent, pair, cap, unsolved)
+        gap = worth(state, index, pair, cap, unsolved) - least
         total += gap
         squares += gap * gap
         mean += least / size

@@ -185,5 +185,5 @@ def _time_to_end(state: State, index: int, pairs: int) -> float:
             left += min(LONGER * at_least(rules, value), rules.cutoff)
         seen += 1.0
     others = max(0, pairs - tester.started)
-    mean = (ended + left) / seen if seen > 0.0 else state.now.incumbent_mean
+    mean = (ended + left) / seen if seen > 0.0 else state.now.incumbent_seconds
     return left + others * mean

@@ -23,8 +23,9 @@ import math
 import numpy as np
 
 from cunctator.core.compiled import compiled
-from cunctator.core.known import cap_at
+from cunctator.core.known import known_at
 from cunctator.core.profiles import CEIL, Profile
+from cunctator.core.rules import timeout_value
 from cunctator.core.state import MAX_BINS, State
 
 LN_BIN = np.log(np.arange(1, MAX_BINS + 1))
@@ -62,7 +63,7 @@ def measure_areas(state: State, index: int) -> None:
     tester, rules, runtimes = state.testers[index], state.rules, state.runtimes
     started, new = tester.started, tester.new_in_flight
     log_step = math.log(max(state.now.step, 1))
-    known_cap = cap_at(rules, tester.known_level)
+    known_cap = known_at(rules, tester.known_level)
     below_count, below_sum = tester.below_count, tester.below_sum
     not_crashed = started - tester.crashed
     cell, passed, passed_sum = runtimes.headers[index].start, 0, 0.0
@@ -78,7 +79,7 @@ def measure_areas(state: State, index: int) -> None:
         # those known to reach it, crashes. The edge is the value at `rank`; `shorter` is the sum
         # of the values before it.
         if rank >= not_crashed:
-            edge_value = rules.cutoff
+            edge_value = timeout_value(rules)
             shorter = new * rules.first_cap + below_sum
             shorter += (not_crashed - new - below_count) * known_cap
             if rank > not_crashed:

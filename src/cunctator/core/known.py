@@ -1,19 +1,52 @@
-"""What is known of a configuration: caps, means, whether anything is left to learn."""
+"""What is known of a configuration: caps, means, whether anything is left to learn.
+
+Caps are seconds that a run may take; means are of what runs count. That differs for one kind of run
+only: one that reaches the cutoff, or crashes, counts as a timeout (`state.timeout_value`), which
+may be several times the cutoff.
+"""
 
 from __future__ import annotations
 
 import math
 
 from cunctator.core.compiled import compiled
+from cunctator.core.rules import Rules, timeout_value
 from cunctator.core.runtimes import below
-from cunctator.core.state import ENDLESS, Rules, State
+from cunctator.core.state import ENDLESS, State
 
 
 @compiled
 def cap_at(rules: Rules, level: int) -> float:
-    """The cap of a level: first_cap * 2^level; the last one is the cutoff."""
+    """The cap of a level, in seconds: first_cap * 2^level; the last one is the cutoff."""
     cap = math.ldexp(rules.first_cap, int(level))
     return rules.cutoff if cap > rules.longest else min(cap, rules.cutoff)
+
+
+@compiled
+def known_up_to(rules: Rules, cap: float) -> float:
+    """Up to which value a run is known that was tried at a cap.
+
+    That is the cap; but at the cutoff nothing is left to learn, not even of a timeout.
+    """
+    return timeout_value(rules) if cap >= rules.cutoff else cap
+
+
+@compiled
+def known_at(rules: Rules, level: int) -> float:
+    """Up to which value a run is known that was tried at a level."""
+    return known_up_to(rules, cap_at(rules, level))
+
+
+@compiled
+def taken_for(rules: Rules, cap: float, longer: float) -> float:
+    """What a run that reached a cap is taken to count when that is a guess: `longer` caps.
+
+    Some of those runs will be timeouts. If these count p times what they take, it is p - 1 caps
+    more: so it comes out if a run is as likely to reach the cutoff as the cap is short beside it.
+    """
+    if cap >= rules.cutoff:
+        return timeout_value(rules)
+    return min((longer + (rules.penalty - 1.0)) * cap, timeout_value(rules))
 
 
 @compiled
@@ -58,7 +91,7 @@ def pairs_worth(state: State, members: int) -> float:
     """The charged time as a number of pairs that so many configurations could have run, were they
     all as fast as the incumbent.
     """
-    return charged_so_far(state) / (state.now.incumbent_mean * members)
+    return charged_so_far(state) / (state.now.incumbent_seconds * members)
 
 
 @compiled
@@ -77,7 +110,7 @@ def is_exact(state: State, index: int) -> bool:
 
 @compiled
 def known_sum(state: State, index: int) -> float:
-    """Sum over all started runs of min(runtime, known cap); a crash counts as the cutoff.
+    """Sum over all started runs of min(runtime, known cap); a crash counts as a timeout.
 
     Runs that have not finished count with what is known of them, so a mean of these is never an
     average over finished runs alone. Without a cutoff, one crash makes it infinite.
@@ -93,9 +126,9 @@ def _sum_up_to(state: State, index: int, level: int, count: int, total: float) -
     total += new * rules.first_cap
     capped = tester.started - new - crashed - count
     if capped > 0:
-        total += capped * cap_at(rules, level)
+        total += capped * known_at(rules, level)
     if crashed > 0:
-        total += crashed * rules.cutoff
+        total += crashed * timeout_value(rules)
     return float(total)
 
 
@@ -119,7 +152,7 @@ def mean_runtime(state: State, index: int) -> float:
 
 
 def common_cap(state: State, one: int, other: int) -> float:
-    """The longest cap that two configurations are known to; whoever is exact is, to any."""
+    """The longest cap that two configurations have been tried at; whoever is exact has, at any."""
     inexact = [index for index in (one, other) if not is_exact(state, index)]
     if not inexact:
         return float(state.rules.cutoff)
@@ -135,5 +168,5 @@ def mean_up_to(state: State, index: int, level: int) -> float:
         return state.rules.first_cap
     if level == tester.known_level:
         return float(known_sum(state, index) / started)
-    count, total = below(state.runtimes, index, cap_at(state.rules, level))
+    count, total = below(state.runtimes, index, known_at(state.rules, level))
     return float(_sum_up_to(state, index, level, count, total) / started)

@@ -24,6 +24,7 @@ import math
 
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import cap_at
+from cunctator.core.rules import timeout_value
 from cunctator.core.state import RUNGS, State
 from cunctator.core.values import CRASHED_PAIR, NOT_YET, value_at
 
@@ -63,7 +64,7 @@ def is_known(state: State, index: int, pair: int, cap: float) -> bool:
 def solved_within(state: State, index: int, pair: int, cap: float) -> bool:
     """Whether a pair that has been started is known to be solved within a cap."""
     value = value_at(state.values, index, pair)
-    return 0.0 < value <= cap and value != CRASHED_PAIR and value < state.rules.cutoff
+    return 0.0 < value <= cap and value != CRASHED_PAIR and value < timeout_value(state.rules)
 
 
 @compiled

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.core.known import common_cap
+from cunctator.core.known import common_cap, known_up_to
+from cunctator.core.rules import timeout_value
 from cunctator.core.state import State
 from cunctator.core.values import CRASHED_PAIR, NOT_YET, values_of
 
@@ -21,7 +22,7 @@ class Compared(NamedTuple):
 
     pairs: int
     cap: float
-    """Infinite if every runtime is known, and there is no cutoff."""
+    """In seconds; infinite if every runtime is known, and there is no cutoff."""
     one: float
     """Not a number if there are no such pairs."""
     other: float
@@ -30,19 +31,20 @@ class Compared(NamedTuple):
 def compared(state: State, one: int, other: int) -> Compared:
     """The means of two over the pairs that both have run, up to a cap that both are known to.
 
-    Every pair that was put off has been tried at that cap. Crashes count as the cutoff.
+    Every pair that was put off has been tried at that cap. Crashes count as timeouts.
     """
-    cap, cutoff = common_cap(state, one, other), state.rules.cutoff
+    cap = common_cap(state, one, other)
+    most, timeout = known_up_to(state.rules, cap), timeout_value(state.rules)
     size = int(state.testers["started"][[one, other]].min())
     sides = [values_of(state.values, index, size) for index in (one, other)]
     common = (sides[0] != NOT_YET) & (sides[1] != NOT_YET)
     count = int(common.sum())
     if count == 0:
         return Compared(0, cap, math.nan, math.nan)
-    means = [_mean_up_to(side[common], cap, cutoff) for side in sides]
+    means = [_mean_up_to(side[common], most, timeout) for side in sides]
     return Compared(count, cap, *means)
 
 
-def _mean_up_to(values: NDArray[np.float64], cap: float, cutoff: float) -> float:
-    capped = np.where(values < 0, cap, np.minimum(values, cap))
-    return float(np.where(values == CRASHED_PAIR, cutoff, capped).mean())
+def _mean_up_to(values: NDArray[np.float64], most: float, timeout: float) -> float:
+    capped = np.where(values < 0, most, np.minimum(values, most))
+    return float(np.where(values == CRASHED_PAIR, timeout, capped).mean())

@@ -43,6 +43,7 @@ from cunctator.core.known import (
     least_mean,
     pairs_worth,
     ramp,
+    taken_for,
 )
 from cunctator.core.ladder import is_known
 from cunctator.core.sentinels import NONE, WHOLE
@@ -307,10 +308,13 @@ def _time_needed(
     for pair in range(pairs):
         value = value_at(state.values, index, pair)
         least = at_least(rules, value)
+        seconds = min(least, rules.cutoff)
         if cap > 0.0 and value < 0.0 and least < cap:
-            least = min(LONGER * least, rules.cutoff)
-            first += least
-        spent += least
+            seconds = min(LONGER * least, rules.cutoff)
+            first += seconds
+            # Timeouts are seen under the cutoff only.
+            least = seconds if cap < rules.cutoff else taken_for(rules, least, LONGER)
+        spent += seconds
         if left > 0.0:
             _count(logs, 0, gain_of(rules.instances, pair, least, left))
         left = after(rules.instances, least, left)

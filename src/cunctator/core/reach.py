@@ -8,6 +8,7 @@ import numpy as np
 
 from cunctator.core.claims import BEYOND, DEFAULT_ALONE, FASTER, SPREAD, claim_target, claim_weight
 from cunctator.core.nominations import nomination_pairs, nomination_weight
+from cunctator.core.rules import timeout_value
 from cunctator.core.sentinels import WHOLE
 from cunctator.core.state import BETS, ENDLESS, MOST_NOMINATIONS, State
 from cunctator.core.tight import error_share
@@ -41,7 +42,8 @@ def is_out_of_reach(state: State) -> bool:
     rules = state.rules
     if rules.instances == ENDLESS or math.isinf(rules.cutoff):
         return False
-    _, is_certain = _fewest_pairs(state, FASTER, WHOLE, 2.0 * rules.cutoff, rules.cutoff)
+    most = timeout_value(rules)
+    _, is_certain = _fewest_pairs(state, FASTER, WHOLE, 2.0 * most, most)
     return is_certain
 
 

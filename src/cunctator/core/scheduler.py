@@ -14,6 +14,7 @@ import numpy as np
 
 from cunctator.base.errors import InvalidSetting, UnknownRun
 from cunctator.base.records import Outcome, Run, Status, StopReason
+from cunctator.base.units import LARGEST_PENALTY
 from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, certify
 from cunctator.core.check import check_state
@@ -27,10 +28,10 @@ from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
 from cunctator.core.race import rekey_rival
 from cunctator.core.recommend import recommended
 from cunctator.core.rows import continued
+from cunctator.core.rules import Rules
 from cunctator.core.sentinels import FINISHED, NONE, WIDEN
 from cunctator.core.state import (
     ENDLESS,
-    Rules,
     State,
     grow,
     new_flights,
@@ -95,7 +96,8 @@ class Standing:
     started: int
     completed: int
     mean: float
-    """Mean of min(runtime, known cap) over all started runs; infinite after a crash, no cutoff."""
+    """Mean of min(runtime, known cap) over all started runs; infinite after a crash, no cutoff.
+    Once the known cap is the cutoff, timeouts count as what they count."""
     lower: float
     """The lower bound on the mean that the search goes by."""
     known_cap: float
@@ -116,6 +118,7 @@ class Scheduler:
         profile: str = DEFAULT,
         first_cap: float = 0.1,
         cutoff: float | None = None,
+        penalty: float = 1.0,
         confidence: float = 0.95,
         fixed: int = 1,
         limit: int | None = None,
@@ -126,7 +129,8 @@ class Scheduler:
         With `configurations` None, there is no end of them, or `limit`: pools grow as the time
         allows (see `pools.py`). The first `fixed` ones are no random draws. With `draws`, there
         are more configurations than are looked at: it says how many random draws are among the
-        first so many, by default all but the `fixed`.
+        first so many, by default all but the `fixed`. A run that reaches the cutoff, or crashes,
+        counts as `penalty` times the cutoff: 10 for PAR10.
         """
         constants = check_profile(profile)
         sizes = None
@@ -135,7 +139,9 @@ class Scheduler:
                 raise InvalidSetting("profile", profile, "pools that grow need the profile tight")
             sizes = pool_sizes(fixed, limit)
             configurations = int(sizes[0])
-        rules = check_rules(constants, configurations, instances, first_cap, cutoff, confidence)
+        rules = check_rules(
+            constants, configurations, instances, first_cap, cutoff, confidence, penalty
+        )
         self.state = new_state(configurations, rules, constants, sizes)
         self._is_whole = draws is None if sizes is None else limit is not None
         self._draws = draws or (lambda size: size - fixed)
@@ -287,6 +293,7 @@ def check_rules(
     first_cap: float,
     cutoff: float | None,
     confidence: float,
+    penalty: float = 1.0,
 ) -> Rules:
     """The rules of a study, if the settings make sense together."""
     if configurations < 1:
@@ -302,10 +309,17 @@ def check_rules(
         raise InvalidSetting("cutoff", cutoff, expected)
     if not 0 < confidence < 1:
         raise InvalidSetting("confidence", confidence, "expected between 0 and 1, e.g. 0.95")
+    if not 1 <= penalty <= LARGEST_PENALTY:
+        expected = f"expected 1 to {LARGEST_PENALTY:,.0f} times the cutoff, e.g. 10"
+        raise InvalidSetting("penalty", penalty, expected)
+    if penalty > 1 and cutoff is None:
+        expected = "it says how often the cutoff counts, and there is none: give one"
+        raise InvalidSetting("penalty", penalty, expected)
     return Rules(
         error=1 - confidence,
         first_cap=float(first_cap),
         cutoff=math.inf if cutoff is None else float(cutoff),
         instances=ENDLESS if instances is None else int(instances),
         longest=math.inf if cutoff is None else profile.longest_share * cutoff,
+        penalty=float(penalty),
     )

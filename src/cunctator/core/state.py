@@ -13,7 +13,6 @@ configuration, are headers and cells, as in `queues.py`, `runtimes.py` and `valu
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from cunctator.core.compiled import compiled
 from cunctator.core.profiles import EQUATION_1, Profile
 from cunctator.core.queues import Queues, new_queues, queue_has_room
 from cunctator.core.rows import Rows, continued, longer, new_record, new_rows
+from cunctator.core.rules import Rules, timeout_value
 from cunctator.core.runtimes import Runtimes, new_runtimes, runtimes_have_room
 from cunctator.core.sentinels import NONE
 from cunctator.core.tournament import Tournament, copy_keys, new_tournament
@@ -53,7 +53,7 @@ EDGES_PER_OCTAVE = 4
 MOST_OCTAVES = 44
 """Of a histogram without a cutoff: longer runs count as first_cap * 2^44, which is valid."""
 
-MOST_EDGES = MOST_OCTAVES * EDGES_PER_OCTAVE + 1
+MOST_EDGES = MOST_OCTAVES * EDGES_PER_OCTAVE + 2
 
 MOST_POINTS = MOST_EDGES + 3
 """Values that a betting bound may be computed from: see `tight.collect`."""
@@ -66,23 +66,6 @@ MOST_NOMINATIONS = 28
 
 BETS = 8
 """Of each game (`games.py`)."""
-
-
-class Rules(NamedTuple):
-    """What holds for the whole study."""
-
-    first_cap: float
-    """kappa_0: the shortest cap; no run counts as faster than this."""
-    cutoff: float
-    """kappa-bar: a run that reaches it counts as complete with this value; infinity if none."""
-    instances: int
-    """How many (instance, seed) pairs there are; ENDLESS for a stream without end."""
-    error: float = 0.05
-    """zeta: the probability with which anything that is certified may be wrong."""
-    gamma_error: float = 0.0
-    """The same for draws that miss the best of a space, apart from that."""
-    longest: float = math.inf
-    """Caps above this are left out: the cutoff comes next."""
 
 
 class Tester:
@@ -103,7 +86,7 @@ class Tester:
     known_level: int
     """theta_i of the analysis: every started pair has been tried at this level (invariant 3)."""
     below_count: int
-    """Completed runtimes below the known cap ..."""
+    """Completed runs that count less than the known cap (see `known.known_at`) ..."""
     below_sum: float
     """... and their sum."""
     new_in_flight: int
@@ -219,6 +202,9 @@ class Now:
     """The best by pair so far (`climbing.py`) ..."""
     incumbent_mean: float
     """... its score on the rung that it has reached ..."""
+    incumbent_seconds: float
+    """... what its runs are expected to take, with which it is the same unless timeouts count more
+    than they take ..."""
     incumbent_since: float
     """... and the seconds charged when it came to be that."""
     faster: int
@@ -284,7 +270,7 @@ class State(NamedTuple):
     histogram: NDArray[np.float64]
     """Weight of completed runtimes at [configuration, edge]."""
     edges: NDArray[np.float64]
-    """The edges, in seconds: first_cap * 2^(k / 4), up to the cutoff."""
+    """The edges: first_cap * 2^(k / 4), up to the cutoff, and what a timeout counts."""
     runtimes: Runtimes
     queues: Queues
     values: Values
@@ -309,11 +295,13 @@ class State(NamedTuple):
 
 
 def runtime_edges(rules: Rules) -> NDArray[np.float64]:
-    """Edges of the histogram: four an octave, the last one at the cutoff."""
-    places = np.arange(MOST_EDGES) / EDGES_PER_OCTAVE
+    """Edges of the histogram: four an octave, the last ones at the cutoff and at a timeout."""
+    places = np.arange(MOST_OCTAVES * EDGES_PER_OCTAVE + 1) / EDGES_PER_OCTAVE
     edges: NDArray[np.float64] = rules.first_cap * 2.0**places
     if rules.cutoff < edges[-1]:
         edges = np.append(edges[edges < rules.cutoff], rules.cutoff)
+        if rules.penalty > 1.0:
+            edges = np.append(edges, timeout_value(rules))
     if edges.size == 1:  # the cutoff is the first cap: every run counts the same
         edges = np.append(edges, 2.0 * edges[0])
     return edges

@@ -84,6 +84,8 @@ def _claim(point: Point, certificate: Certificate) -> str:
     if point.delta > 0:
         share, cap = rounded_up(point.delta), format_duration(point.cap)
         claim += f", when at most {share} of this one's runs are cut off at {cap}"
+        if certificate.penalty > 1:
+            claim += " and count as that"
     return claim + rest
 
 
@@ -122,9 +124,16 @@ def counting_note(certificate: Certificate) -> str:
         floor = format_duration(certificate.floor)
         notes.append(f"runs shorter than {floor} count as {floor}")
     if certificate.cutoff is not None:
-        cutoff = format_duration(certificate.cutoff)
-        notes.append(f"runs that reach the cutoff of {cutoff} or crash count as {cutoff}")
+        cutoff, times = certificate.cutoff, certificate.penalty
+        what = f"runs that reach the cutoff of {format_duration(cutoff)} or crash"
+        notes.append(f"{what} count as {timeout_in_words(cutoff, times)}")
     return f"In all of this, {', and '.join(notes)}." if notes else ""
+
+
+def timeout_in_words(cutoff: float, penalty: float) -> str:
+    """What a timeout counts."""
+    counted_as = format_duration(penalty * cutoff)
+    return counted_as if penalty == 1 else f"{counted_as} ({penalty:g} times the cutoff)"
 
 
 def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, object]:
@@ -144,6 +153,7 @@ def as_data(certificate: Certificate, delta: float | None = None) -> dict[str, o
         },
         "floor": certificate.floor,
         "cutoff": certificate.cutoff,
+        "penalty": certificate.penalty,
         "looked_at": certificate.looked_at,
         "instances": certificate.instances,
         "seeds": certificate.seeds,

@@ -3,8 +3,8 @@
 Algorithm 1, lines 10 to 30, with three additions. Runs may be in flight: they count as pending (so
 the queue never outgrows its target) and hold the known cap down, and no pair is run at more than
 the cap after the known one, so that the paper's three invariants hold at every moment. Runs may
-crash: a crash never finishes, is never tried again, and counts as the cutoff (infinity without
-one). And with a ladder (`ladder.py`) runs are made besides that the tester did not choose: of
+crash: a crash never finishes, is never tried again, and counts as a timeout (infinity without a
+cutoff). And with a ladder (`ladder.py`) runs are made besides that the tester did not choose: of
 any pair that is put off, or of the next new one, up to any cap. Then more may be put off than the
 target, and to different caps; the tester itself goes on with those of the lowest cap.
 """
@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
-from cunctator.core.known import cap_at, is_exact
+from cunctator.core.known import cap_at, is_exact, known_at
 from cunctator.core.nominations import nominate
 from cunctator.core.queues import head_level, head_pair, push, take
+from cunctator.core.rules import timeout_value
 from cunctator.core.runtimes import below, insert
 from cunctator.core.state import State
 from cunctator.core.tight import bin_runtime
@@ -116,7 +117,7 @@ def finish(
     status: int,
     seconds: float,
 ) -> None:
-    """Record a result: `seconds` were spent; SOLVED counts only within the cap."""
+    """Record a result: `seconds` were spent; SOLVED counts only within the cap, and the cutoff."""
     tester, rules = state.testers[index], state.rules
     cap = cap_at(rules, level)
     tester.in_flight -= 1
@@ -128,10 +129,10 @@ def finish(
     if status == CRASHED:
         tester.crashed += 1
         put_value(state.values, index, pair, CRASHED_PAIR)
-    elif status == SOLVED and seconds <= cap:
+    elif status == SOLVED and seconds <= cap and seconds < rules.cutoff:
         _complete(state, index, pair, max(seconds, rules.first_cap))
     elif cap >= rules.cutoff:
-        _complete(state, index, pair, rules.cutoff)
+        _complete(state, index, pair, timeout_value(rules))
     else:
         push(state.queues, index, pair, level + 1)
         put_value(state.values, index, pair, -cap)
@@ -145,7 +146,7 @@ def _complete(state: State, index: int, pair: int, value: float) -> None:
     insert(state.runtimes, index, value)
     bin_runtime(state.edges, state.histogram[index], value)
     tester.completed += 1
-    if value < cap_at(state.rules, tester.known_level):
+    if value < known_at(state.rules, tester.known_level):
         tester.below_count += 1
         tester.below_sum += value
 
@@ -164,7 +165,7 @@ def update(state: State, index: int, has_result: bool, only_retried: bool) -> No
     raised = level != tester.known_level
     if raised:
         tester.known_level = level
-        count, total = below(state.runtimes, index, cap_at(state.rules, level))
+        count, total = below(state.runtimes, index, known_at(state.rules, level))
         tester.below_count, tester.below_sum = count, total
     elif only_retried and not is_exact(state, index):
         return

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from cunctator.core.betting import PRICE, lower_mean
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at, least_mean, octave_at
-from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, Rules, State
+from cunctator.core.known import known_at, least_mean, octave_at
+from cunctator.core.rules import Rules, timeout_value
+from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, State
 
 FAMILIES = 3
 """A third of the error is for these bounds."""
@@ -116,7 +117,7 @@ def collect(state: State, index: int, cap: float, in_flight: float) -> int:
 
     What is not known is imputed by something smaller: `in_flight` (first_cap for a valid bound)
     for new runs in flight, the cap for runs put off (the caller's cap is one they are known to
-    reach). A crash counts as the cutoff.
+    reach). A crash counts as a timeout.
     """
     tester, rules, edges = state.testers[index], state.rules, state.edges
     values, weights = state.scratch.points, state.scratch.weights
@@ -138,7 +139,7 @@ def collect(state: State, index: int, cap: float, in_flight: float) -> int:
         values[size], weights[size] = cap, rest
         size += 1
     if crashed > 0:
-        values[size], weights[size] = rules.cutoff, float(crashed)
+        values[size], weights[size] = timeout_value(rules), float(crashed)
         size += 1
     return size
 
@@ -159,7 +160,7 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
     if tester.crashed > 0 and math.isinf(rules.cutoff):
         tester.full = math.inf
         return
-    size = collect(state, index, cap_at(rules, level), rules.first_cap)
+    size = collect(state, index, known_at(rules, level), rules.first_cap)
     share = error_share(index, state.pools[0].members)
     needed = evidence(rules, share, octave_at(rules, level), started)
     bound, bet = lower_mean(

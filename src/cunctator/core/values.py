@@ -5,7 +5,7 @@ configurations run the same pairs in the same order, and a hard instance is hard
 whatever compares two configurations does it over the pairs that both have started. So one number is
 kept for each of these:
 
-    its runtime, if it is known (not less than first_cap, the cutoff at most);
+    its runtime, if it is known (not less than first_cap), or what a timeout counts;
     CRASHED_PAIR, if it crashed;
     minus the longest cap that it was tried at, if it was put off;
     NOT_YET, while its first run is in flight.

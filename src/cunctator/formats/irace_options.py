@@ -10,13 +10,13 @@ from cunctator.base.errors import InvalidScenario
 from cunctator.formats.r_literals import NUMBER, Assignment, read_assignments
 
 _USED = """
-    aclib batchmode boundDigits boundMax configurationsFile deterministic execDir forbiddenFile
-    maxExperiments maxTime parallel parameterFile seed sgeCluster targetCmdline
+    aclib batchmode boundDigits boundMax boundPar configurationsFile deterministic execDir
+    forbiddenFile maxExperiments maxTime parallel parameterFile seed sgeCluster targetCmdline
     targetRunner targetRunnerLauncher targetRunnerLauncherArgs testInstancesDir testInstancesFile
     trainInstancesDir trainInstancesFile
 """
 _NOT_USED = """
-    blockSize boundAsTimeout boundPar boundType budgetEstimation capping cappingAfterFirstTest
+    blockSize boundAsTimeout boundType budgetEstimation capping cappingAfterFirstTest
     cappingType confidence debugLevel digits eachTest elitist elitistInstances elitistLimit
     elitistNewInstances firstTest forbiddenExps initConfigurations instances iterationCallback
     loadBalancing logFile minExperiments minMeasurableTime minNbSurvival mpi mu nbConfigurations

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cunctator.base.units import LARGEST_PENALTY
 from cunctator.formats.imported import ImportedScenario, ImportedSpace
 from cunctator.formats.irace import read_irace_parameters, shortened
 from cunctator.formats.irace_configurations import (
@@ -176,8 +177,11 @@ def _program(places: IracePlaces, path: str) -> str:
 def _search(options: Options, warnings: list[str]) -> dict[str, Any]:
     search: dict[str, Any] = {}
     cutoff = options.whole("boundMax", MOST_SECONDS)
+    penalty = options.whole("boundPar", int(LARGEST_PENALTY)) or 1
     if cutoff:
         search["cutoff"] = cutoff
+        if penalty > 1:
+            search["penalty"] = penalty
         if (options.whole("boundDigits", 15) or 0) < FRACTION_DIGITS:
             warnings.append(
                 "the runner will be given bounds such as 0.01, where irace rounds up to whole"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cunctator.base.errors import InvalidKey
+from cunctator.base.units import LARGEST_PENALTY
 from cunctator.formats.configspace import CONFIGSPACE_ENDINGS, read_configspace
 from cunctator.formats.imported import ImportedScenario, ImportedSpace
 from cunctator.formats.irace import shortened
@@ -26,9 +27,8 @@ from cunctator.scenario.models import SearchTable
 from cunctator.space.parameters import LISTED, Parameter, Value
 from cunctator.space.space import Space
 
-PENALISED = re.compile(r"(?:par|mean)[0-9.]+", re.IGNORECASE)
+PENALISED = re.compile(r"(?:par|mean)([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 """Means that count a timeout several times: `PAR10`, `mean10`."""
-ONCE = ("par1", "mean1")
 STARTS = ("default", "random", "lhd", "sobol", "factorial")
 """Ways to choose the first configurations."""
 FIRST_CAP: float = SearchTable.model_fields["first_cap"].default
@@ -78,14 +78,6 @@ def _check_objective(settings: Settings, warnings: list[str]) -> None:
     elif objective.lower() != "runtime":
         problem = f"it is {objective}, but Cunctator minimises running time"
         raise settings.wrong("run_obj", problem, "give runtime, or use another configurator")
-    mean = (settings.text("overall_obj") or "mean").lower()
-    if PENALISED.fullmatch(mean) and mean not in ONCE:
-        warnings.append(
-            f"overall_obj: {mean} counts a timeout several times; Cunctator minimises the mean"
-            " running time, and the cutoff is only a safety net"
-        )
-    elif mean not in ("mean", *ONCE):
-        warnings.append(f"overall_obj: {mean} is not used; Cunctator minimises the mean")
 
 
 def _read_space(settings: Settings, places: SmacPlaces) -> ImportedSpace:
@@ -151,8 +143,24 @@ def _words(settings: Settings) -> list[str]:
     return words
 
 
+def _penalty(settings: Settings, has_cutoff: bool, warnings: list[str]) -> float:
+    """How many cutoffs a timeout counts in the mean that is to be minimised."""
+    mean = (settings.text("overall_obj") or "mean").lower()
+    found = PENALISED.fullmatch(mean)
+    penalty = number_in(found[1]) if found else None
+    if mean != "mean" and not 1 <= (penalty or 0) <= LARGEST_PENALTY:
+        warnings.append(f"overall_obj: {mean} is not used; Cunctator minimises the mean")
+        return 1
+    if (penalty or 1) > 1 and not has_cutoff:
+        what = "counts timeouts several times, but there is no cutoff_time"
+        warnings.append(f"overall_obj: {mean} {what}: not used")
+        return 1
+    return penalty or 1
+
+
 def _search(settings: Settings, warnings: list[str]) -> dict[str, Any]:
     cutoff = settings.seconds("cutoff_time")
+    penalty = _penalty(settings, cutoff is not None, warnings)
     if cutoff is None:
         text = (settings.text("cutoff_time") or "").lower()
         if text not in UNLIMITED:
@@ -162,6 +170,8 @@ def _search(settings: Settings, warnings: list[str]) -> dict[str, Any]:
     search: dict[str, Any] = {"cutoff": cutoff}
     if cutoff < FIRST_CAP:
         search["first_cap"] = cutoff
+    if penalty > 1:
+        search["penalty"] = penalty
     return search
 
 

@@ -35,6 +35,8 @@ class Result:
     table: Table
     first_cap: float
     cutoff: float | None
+    penalty: float
+    """How many cutoffs a run counts that reaches the cutoff."""
     seed: int
     steps: int
     charged: float
@@ -90,6 +92,7 @@ class Result:
             "instances": len(self.table.instances),
             "first_cap": self.first_cap,
             "cutoff": self.cutoff,
+            "penalty": self.penalty,
             "seed": self.seed,
             "steps": self.steps,
             "charged": self.charged,

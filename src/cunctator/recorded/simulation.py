@@ -61,6 +61,7 @@ class Simulation:
         profile: str = DEFAULT,
         first_cap: float = 0.1,
         cutoff: float | None = None,
+        penalty: float = 1.0,
         budget: float = math.inf,
         seed: int = 0,
         confidence: float = 0.95,
@@ -72,7 +73,8 @@ class Simulation:
         """`ladder`: the table's configurations are draws, to be looked at in pools that grow.
 
         `resample`: instances are drawn from the table with replacement, without end. Without
-        `closing`, the end of the budget comes unexpected: see `core/closing.py`.
+        `closing`, the end of the budget comes unexpected: see `core/closing.py`. Runs that reach
+        the cutoff count as `penalty` times the cutoff.
         """
         self.table = table
         self.profile = profile
@@ -84,7 +86,7 @@ class Simulation:
         rows, columns = table.runtimes.shape
         constants = check_profile(profile)
         instances = None if resample else columns
-        rules = check_rules(constants, rows, instances, first_cap, self.cutoff, confidence)
+        rules = check_rules(constants, rows, instances, first_cap, self.cutoff, confidence, penalty)
         self.state = new_state(rows, rules, constants, pool_sizes(1, rows) if ladder else None)
         self.ledger = Ledger(new_record(Totals), np.zeros((1024, 3)))
         self.ledger.totals.look_closing = (1.0 - MOST) * self.budget if closing else math.inf
@@ -183,6 +185,7 @@ class Simulation:
             table=self.table,
             first_cap=self.state.rules.first_cap,
             cutoff=self.cutoff,
+            penalty=self.state.rules.penalty,
             seed=self.seed,
             steps=self.steps,
             charged=self.charged,
@@ -239,13 +242,15 @@ def simulate(
     seed: int = 0,
     confidence: float = 0.95,
     stop_at: StopAt | tuple[float, float] | None = None,
+    penalty: float = 1.0,
 ) -> Result:
     """Run SPC on recorded runtimes (a `Table`, or anything that makes one) and return its result.
 
-    `cutoff` defaults to the one the table was recorded with. The search ends when the answer is
-    proved optimal on the table's instances, or before the first run that would start after
-    `budget` seconds of target time have been charged, or when the certificate says
-    (epsilon, delta) or better, if `stop_at` gives such a pair.
+    `cutoff` defaults to the one the table was recorded with; runs that reach it count as `penalty`
+    times the cutoff, so 10 means PAR10. The search ends when the answer is proved optimal on the
+    table's instances, or before the first run that would start after `budget` seconds of target
+    time have been charged, or when the certificate says (epsilon, delta) or better, if `stop_at`
+    gives such a pair.
     """
     if isinstance(table, str | PathLike):
         raise InvalidSetting("table", table, "expected a Table; use load_table to read a file")
@@ -259,6 +264,7 @@ def simulate(
         seed=seed,
         confidence=confidence,
         stop_at=stop_at,
+        penalty=penalty,
     )
     return simulation.run()
 

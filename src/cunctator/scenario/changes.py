@@ -15,7 +15,7 @@ from cunctator.scenario.lines import line_of
 from cunctator.scenario.toml_text import toml_pair
 from cunctator.space.parameters import Value
 
-Changes = Mapping[tuple[str, str], str | int]
+Changes = Mapping[tuple[str, str], str | float]
 """New values by table and key."""
 
 
@@ -26,7 +26,7 @@ def with_changes(text: str, changes: Changes) -> str:
     return text
 
 
-def _with_change(text: str, table: str, key: str, value: str | int) -> str:
+def _with_change(text: str, table: str, key: str, value: str | float) -> str:
     before = tomllib.loads(text)
     wanted = {**before, table: {**_table(before, table), key: value}}
     changed = f"{toml_pair(key, value)}  # given on the command line"

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
 
 from cunctator.base.errors import InvalidSetting
-from cunctator.base.units import parse_duration, parse_size
+from cunctator.base.units import LARGEST_PENALTY, parse_duration, parse_size
 from cunctator.core.profiles import DEFAULT, PROFILES
 from cunctator.scenario.refusals import Wrong
 from cunctator.space.parameters import Value, Wanted
@@ -282,6 +282,8 @@ class SearchTable(StrictTable):
 
     first_cap: Duration = 0.01
     cutoff: Duration | None = None
+    penalty: float = Field(default=1.0, ge=1, le=LARGEST_PENALTY, allow_inf_nan=False)
+    """How many cutoffs a run counts that reaches the cutoff, or crashes."""
     objective: Literal["cpu", "wall"] = "cpu"
     workers: int = Field(default_factory=cpus, ge=1, le=10_000)
     seed: int = Field(default=0, ge=0, lt=2**32)
@@ -295,6 +297,13 @@ class SearchTable(StrictTable):
         if self.cutoff is not None and self.cutoff < self.first_cap:
             problem = f"the cutoff of {self.cutoff:g} s is below the first cap"
             raise Wrong(problem, f"give {self.first_cap:g} s or more", "cutoff")
+        return self
+
+    @model_validator(mode="after")
+    def _timeouts_exist(self) -> SearchTable:
+        if self.penalty > 1 and self.cutoff is None:
+            problem = "it says how often the cutoff counts, and there is none"
+            raise Wrong(problem, 'add one, e.g. cutoff = "60s"', "penalty")
         return self
 
     @model_validator(mode="after")

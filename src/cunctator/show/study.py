@@ -112,7 +112,15 @@ def _means(snapshot: Snapshot, incumbent: Incumbent) -> str:
         cap = None if compared.exact else compared.cap
     else:
         words, cap = f"{words}, {_seconds(incumbent.mean)} a run", incumbent.known_cap
-    return words if cap is None else f"{words}; runs counted up to {format_duration(cap)}"
+    return words + _counted(snapshot, cap)
+
+
+def _counted(snapshot: Snapshot, cap: float | None) -> str:
+    """What means are of that are known up to a cap; None: to the end."""
+    said = snapshot.certificate
+    if said is not None and said.penalty > 1 and cap in (None, said.cutoff):
+        return f"; timeouts count {said.penalty:g} times the cutoff"
+    return "" if cap is None else f"; runs counted up to {format_duration(cap)}"
 
 
 def _seconds(value: float | None) -> str:

@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cunctator.base.units import counted, format_duration
-from cunctator.core.statement import rounded
+from cunctator.core.statement import rounded, timeout_in_words
 from cunctator.show.text import printable
 from cunctator.study.validate import AT_LEAST, AT_MOST, NO_BOUND, Validation
 
@@ -27,9 +27,10 @@ def validation_table(validation: Validation) -> RenderableType:
     sides = (validation.default, validation.incumbent)
     for place, (name, runtimes) in enumerate(zip(names, sides, strict=True)):
         capped, median = validation.capped[place] > 0, float(np.median(runtimes))
+        is_least = capped and validation.penalty == 1
         grid.add_row(
             name,
-            _words(float(runtimes.mean()), capped),
+            _words(float(validation.counted[place].mean()), is_least),
             _words(median, capped and median >= validation.cutoff),
             _words(float(runtimes.max()), capped),
             str(validation.capped[place]),
@@ -39,8 +40,8 @@ def validation_table(validation: Validation) -> RenderableType:
 
 
 def _sentence(validation: Validation) -> str:
-    if any(validation.crashed):
-        why = f"; one of them: {printable(validation.problem)}" if validation.problem else "."
+    why = f"; one of them: {printable(validation.problem)}" if validation.problem else "."
+    if any(validation.crashed) and validation.penalty == 1:
         return f"Runs crashed, so there is no speed-up to speak of{why}"
     if validation.configuration == 0:
         return "The answer is the default: there is nothing to compare."
@@ -59,6 +60,9 @@ def _sentence(validation: Validation) -> str:
     if bound:
         whose = "the default" if bound == AT_LEAST else "the answer"
         sentence += f", as runs of {whose} were cut off"
+    if validation.penalty > 1:
+        counted_as = timeout_in_words(validation.cutoff, validation.penalty)
+        sentence += f", counting runs that were cut off or crashed as {counted_as}"
     low, high = validation.interval
     if validation.instances > 1:
         words = f"between {low:.3g} and {high:.3g}"
@@ -68,7 +72,8 @@ def _sentence(validation: Validation) -> str:
             words = f"at most {rounded(high, math.ceil)}"
         percent = f"{100 * validation.confidence:.6g}%"
         sentence += f": {words} with {percent} confidence, by resampling instances"
-    return sentence + _verdict(low, high)
+    crashes = f" Runs crashed{why}" if any(validation.crashed) else ""
+    return sentence + _verdict(low, high) + crashes
 
 
 def _verdict(low: float, high: float) -> str:

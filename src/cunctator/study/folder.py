@@ -198,6 +198,7 @@ def _opened(
             profile=search.profile,
             first_cap=search.first_cap,
             cutoff=search.cutoff,
+            penalty=search.penalty,
             confidence=search.confidence,
             fixed=scenario.space.fixed,
             limit=scenario.space.size,

@@ -107,6 +107,8 @@ class CertificateStatement(Record):
     versus_default: SpeedUp = SpeedUp()
     floor: Number | None = None
     cutoff: Number | None = None
+    penalty: Number = 1.0
+    """Versions that did not say had no other."""
     looked_at: Count | None = None
     instances: Count | None = None
     seeds: Count | None = None

@@ -3,6 +3,10 @@
 Both are run on the same pairs, to the cutoff, every instance equally often. The speed-up is the
 ratio of their mean runtimes; its interval comes from resampling instances, not runs: what makes an
 instance hard for both cancels out, and runs of one instance with other seeds are no new instances.
+
+Where runs were cut off, the ratio is a bound on that of whole runtimes, or none. Not so if timeouts
+count several times the cutoff: that is the mean which was asked for, with crashes among them, and
+the ratio of two such means is known, while it says nothing of whole runtimes.
 """
 
 from __future__ import annotations
@@ -58,16 +62,33 @@ class Validation:
     """What a run said that crashed, if one did."""
     interrupted: bool = False
     """Whether it ended early. Runs under way then are left out, and long ones likelier to be so."""
+    penalty: float = 1.0
+    """How many cutoffs runs count that were cut off. If it is more than one, so do crashes."""
 
     @property
     def speed_up(self) -> float:
         """Mean of the default over mean of the answer, runs counted up to the cutoff."""
-        return _ratio(self.default.mean(), self.incumbent.mean())
+        default, incumbent = self.counted
+        return _ratio(default.mean(), incumbent.mean())
+
+    @cached_property
+    def counted(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What the runs of default and answer count in means; infinity for a crash."""
+        if self.penalty == 1:
+            return self.default, self.incumbent
+        timeout = self.penalty * self.cutoff
+        default, incumbent = (
+            np.where(side >= self.cutoff, timeout, side) for side in (self.default, self.incumbent)
+        )
+        return default, incumbent
 
     @property
     def bound(self) -> str:
-        """What that is of the speed-up without a cutoff; "" if no run was cut off: that itself."""
-        default, incumbent = self.capped
+        """What that is of the speed-up without a cutoff; "" if no run was cut off: that itself.
+
+        No bound is meant where timeouts count several times: that is a mean of another kind.
+        """
+        default, incumbent = self.capped if self.penalty == 1 else (0, 0)
         if default and incumbent:
             return NO_BOUND
         return AT_LEAST if default else AT_MOST if incumbent else ""
@@ -83,10 +104,10 @@ class Validation:
 
         What is cut off leaves it open above, below, or both.
         """
-        if any(self.crashed) or self.instances < 2 or self.bound == NO_BOUND:
+        if math.isinf(self._worst) or self.instances < 2 or self.bound == NO_BOUND:
             return 0.0, math.inf
         _, group = np.unique([instance for instance, _ in self.pairs], return_inverse=True)
-        default, incumbent = np.bincount(group, self.default), np.bincount(group, self.incumbent)
+        default, incumbent = (np.bincount(group, side) for side in self.counted)
         random = np.random.default_rng(0)
         rows = random.integers(self.instances, size=(RESAMPLES, self.instances))
         ratios = default[rows].sum(axis=1) / incumbent[rows].sum(axis=1)
@@ -96,6 +117,11 @@ class Validation:
             0.0 if self.bound == AT_MOST else float(low),
             math.inf if self.bound == AT_LEAST else float(high),
         )
+
+    @property
+    def _worst(self) -> float:
+        """What the longest run counts; infinite if one crashed that is not taken for a timeout."""
+        return float(np.max(self.counted))
 
     def as_data(self) -> dict[str, object]:
         """Plain data, for JSON."""
@@ -111,6 +137,7 @@ class Validation:
             "default": [finite_or_none(seconds) for seconds in self.default.tolist()],
             "answer": [finite_or_none(seconds) for seconds in self.incumbent.tolist()],
             "cutoff": self.cutoff,
+            "penalty": self.penalty,
             "capped": list(self.capped),
             "crashed": list(self.crashed),
             "problem": self.problem or None,
@@ -158,8 +185,7 @@ def validate(
         interrupted = True
     finally:
         workers.close()
-    confidence = scenario.search.confidence
-    return _summed_up(confidence, configuration, pairs, cap, reports, interrupted)
+    return _summed_up(scenario, configuration, pairs, cap, reports, interrupted)
 
 
 def _run_all(
@@ -194,7 +220,7 @@ def _pair_count(instances: Instances, asked: int | None) -> int:
 
 
 def _summed_up(
-    confidence: float,
+    scenario: Scenario,
     configuration: int,
     pairs: list[tuple[str, int]],
     cap: float,
@@ -212,8 +238,9 @@ def _summed_up(
         incumbent,
         capped=_count(sides, Status.CAPPED),
         crashed=_count(sides, Status.CRASHED),
-        confidence=confidence,
+        confidence=scenario.search.confidence,
         cutoff=cap,
+        penalty=scenario.search.penalty,
         problem=next((report.details.problem for report in crashed), ""),
         interrupted=interrupted,
     )
