@@ -195,7 +195,7 @@ def runs_to_be_faster(state: State, answer: int) -> tuple[float, int]:
             if needed > most and rules.instances == ENDLESS:
                 return math.inf, 0
             pairs = min(needed, most)
-    if pairs == most:
+    if pairs == most and rules.instances != ENDLESS:
         pairs = rules.instances
     seconds = _seconds_needed(state, 0, pairs, rules.cutoff)
     return seconds + _seconds_needed(state, answer, pairs, rules.cutoff), pairs
