@@ -14,8 +14,10 @@ from typer.testing import CliRunner
 from cunctator.base.records import Status
 from cunctator.cli.common import app
 from cunctator.scenario import load_scenario
+from cunctator.show.study import story
 from cunctator.show.trial import check_parts
 from cunctator.show.validation import validation_table
+from cunctator.study.folder import resumed_study
 from cunctator.study.trial import Trial, contradiction_in
 from cunctator.study.validate import Validation
 from cunctator.target.execution import Details, Execution, Report
@@ -89,3 +91,68 @@ def test_status_says_why_a_study_has_no_answer(tmp_path):
     assert json.loads((tmp_path / "status.json").read_text())["solved"] > 0
     refused = CliRunner().invoke(app, ["validate", str(directory)])
     assert refused.exit_code == 2 and "no run was solved" not in refused.output
+
+
+def test_status_and_the_story_say_how_much_longer_it_takes(tmp_path):
+    text = SCENARIO.replace("configurations = 12\n", "") + "runs = 400"
+    (tmp_path / "scenario.toml").write_text(text)
+    view = conduct(load_scenario(tmp_path / "scenario.toml"), tmp_path / "study", RecordedWorkers())
+    said = view.snapshot().forecast
+    assert said.faster.wall == pytest.approx(
+        said.faster.charged * view.spent.wall / view.spent.charged
+    )
+    status = " ".join(CliRunner().invoke(app, ["status", str(tmp_path / "study")]).output.split())
+    told = shown(story(view, []))
+    for line, label in ((said.faster, "faster than the default"), (said.close, "within ")):
+        assert line.headline.startswith(label) and "more than is left" not in line.headline
+        assert line.headline in status
+        assert f"{line.headline[0].upper()}{line.headline[1:]}." in told
+
+
+def test_nothing_is_forecast_of_a_study_without_an_answer(tmp_path):
+    def capped(execution: Execution) -> Report:
+        return Report(Status.CAPPED, execution.cap, Details(execution.cap, 0.1, "stopped"))
+
+    scenario = write_scenario(tmp_path, "runs = 60")
+    view = conduct(scenario, tmp_path / "study", RecordedWorkers(report=capped))
+    assert view.snapshot().forecast is None
+
+
+FEW = SCENARIO.replace('"{instance}", "{seed}"', '"{instance}"')
+"""A set of three instances, which shows nothing with any confidence."""
+
+
+def test_a_set_that_is_too_small_is_said_at_the_start_and_once(tmp_path, caplog):
+    (tmp_path / "scenario.toml").write_text(FEW + "runs = 5")
+    scenario = load_scenario(tmp_path / "scenario.toml")
+    conduct(scenario, tmp_path / "study", RecordedWorkers())
+    assert caplog.text.count("with 95% confidence, 3 instances can never show") == 1
+    caplog.clear()
+    with resumed_study(tmp_path / "study", 0.0, lambda *_: RecordedWorkers()) as study:
+        study.run()
+    assert "can never show" not in caplog.text
+    CliRunner().invoke(app, ["check", str(tmp_path / "scenario.toml")])
+    assert "can never show" in caplog.text
+    caplog.clear()
+    (tmp_path / "endless.toml").write_text(SCENARIO + "runs = 5")
+    conduct(load_scenario(tmp_path / "endless.toml"), tmp_path / "endless", RecordedWorkers())
+    assert "can never show" not in caplog.text
+
+
+def test_a_simulation_says_the_same(tmp_path, caplog):
+    random = np.random.default_rng(1)
+    for columns in (4, 200):
+        runtimes = random.lognormal(0.0, 1.0, (5, columns)).clip(max=10.0)
+        np.savez(tmp_path / f"{columns}.npz", runtimes=runtimes, cutoff=10.0)
+        out = tmp_path / f"{columns}.json"
+        words = ["simulate", str(tmp_path / f"{columns}.npz"), "--json", str(out)]
+        done = CliRunner().invoke(app, [*words, "--budget", "100s"])
+        assert done.exit_code == 0, done.output
+        assert ("4 instances can never show" in caplog.text) is (columns == 4)
+        caplog.clear()
+        said, output = json.loads(out.read_text())["forecast"], " ".join(done.output.split())
+        for one in filter(None, said.values()):
+            assert one["wall"] is None
+            assert one["headline"][1:] in output
+            assert one["charged"] is None or "of runs" in one["headline"]
+    assert any(said.values())

@@ -36,6 +36,9 @@ certificate.versus_default.headline
 certificate.pools.size certificate.pools.gamma certificate.pools.time_share
 certificate.pools.best_point.delta certificate.pools.best_point.epsilon
 certificate.pools.best_point.cap
+forecast.faster.headline forecast.faster.charged forecast.faster.wall forecast.faster.exact
+forecast.close.headline forecast.close.charged forecast.close.wall
+forecast.close.epsilon forecast.close.delta
 trajectory directory
 """
 """Of the JSON of `run` and `status`; scripts of users depend on them."""
@@ -171,3 +174,15 @@ def test_the_speed_up_is_shown_before_how_close_to_the_best_it_is():
     itself = {**PROGRESS["incumbent"], "index": 0}
     default = facts(snapshot_of({**PROGRESS, "certificate": said, "incumbent": itself}))
     assert "so much faster" not in list(default)
+
+
+def test_forecasts_follow_what_they_are_about():
+    """Versions that made none wrote none down, and there is none where there is nothing to say."""
+    said = {"headline": "so it is", "pools": [], "versus_default": {"headline": "nobody knows"}}
+    faster = {"headline": "soon", "charged": 3.0, "wall": 2.0, "exact": False}
+    close = {"headline": "late", "charged": None, "wall": None, "epsilon": 0.5, "delta": 0.1}
+    data = {**PROGRESS, "certificate": said, "forecast": {"faster": faster, "close": close}}
+    assert list(facts(snapshot_of(data)))[-4:] == ["nobody knows", "soon", "so it is", "late"]
+    data["forecast"] = {"faster": None, "close": None}
+    assert list(facts(snapshot_of(data)))[-2:] == ["nobody knows", "so it is"]
+    assert snapshot_of(PROGRESS).forecast is None

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from cunctator.base.errors import InvalidSetting
+from cunctator.base.notices import log
 from cunctator.base.units import parse_duration
 from cunctator.cli.common import (
     INTERRUPTED,
@@ -67,6 +68,8 @@ def simulate(
                 confidence=confidence,
                 stop_at=target(epsilon, delta),
             )
+        if simulation.problem:
+            log.warning("%s", simulation.problem)
         result = watch(simulation)
         save(result.as_data(), json_file)
         Console().print(summary(result))

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from cunctator.base.errors import InvalidSetting
+from cunctator.base.notices import announced_compilation
 from cunctator.base.units import parse_duration, parse_extension
 from cunctator.cli.common import FAILED, app, print_parts, readable_errors
 
@@ -46,9 +47,13 @@ def check(scenario: ScenarioFile) -> None:
     with readable_errors():
         from cunctator.scenario import load_scenario
         from cunctator.show.trial import check_parts
+        from cunctator.study.folder import new_scheduler, warn_of_reach
         from cunctator.study.trial import check_scenario, contradiction_in
 
         loaded = load_scenario(scenario)
+        if loaded.instances.count is not None:  # of an endless stream enough can be had
+            with announced_compilation():
+                warn_of_reach(new_scheduler(loaded), loaded)
         console = Console()
         trials = check_scenario(loaded)
         print_parts(console, check_parts(loaded, trials))

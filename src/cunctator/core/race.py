@@ -186,7 +186,7 @@ def _look_at_incumbent(state: State) -> None:
     now, testers = state.now, state.testers
     whole = testers[now.racing].whole
     now.race_look_at = 1 + int(GROWTH * whole)
-    octave = _octave(state)
+    octave = least_octave(state, now.racing, CUT_OFF)
     if octave != now.race_octave:  # what was shown was shown for another cap
         for index in range(now.race_members):
             testers[index].beaten = 0
@@ -199,16 +199,18 @@ def _look_at_incumbent(state: State) -> None:
 
 
 @compiled
-def _octave(state: State) -> int:
-    """The least octave that few enough of the incumbent's runs are longer than."""
-    rules, index = state.rules, state.now.racing
+def least_octave(state: State, index: int, cut_off: float) -> int:
+    """The least octave that few enough runs of a configuration are longer than for a share of at
+    most `cut_off` to be certified.
+    """
+    rules = state.rules
     started = state.testers[index].whole
     octaves = MOST_OCTAVES if math.isinf(rules.cutoff) else last_octave(rules)
     for octave in range(octaves):
         cap, beyond = claim_cap(rules, octave), 0
         for pair in range(started):
             beyond += value_at(state.values, index, pair) > cap
-        if beyond <= OF_THAT * CUT_OFF * started - 1.0:
+        if beyond <= OF_THAT * cut_off * started - 1.0:
             return octave
     return WHOLE
 

@@ -16,11 +16,12 @@ from cunctator.base.errors import InvalidSetting, UnknownRun
 from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.base.units import LARGEST_PENALTY
 from cunctator.core.bounds import lower_bound
-from cunctator.core.certificate import Certificate, certify
+from cunctator.core.certificate import Certificate, Point, certify
 from cunctator.core.check import check_state
 from cunctator.core.climbing import rekey_climber
 from cunctator.core.closing import is_closing_due, set_closing
 from cunctator.core.compiled import compiled
+from cunctator.core.forecast import NOTHING_SAID, Forecast, forecast
 from cunctator.core.known import cap_at, is_exact, mean_runtime
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
@@ -215,6 +216,18 @@ class Scheduler:
     def certificate(self) -> Certificate:
         """How close to the best the incumbent provably is, at this moment."""
         return certify(self.state, self.recommend(), self._draws, self._is_whole)
+
+    def forecast(
+        self,
+        certificate: Certificate,
+        asked: Point | None = None,
+        gamma: float = 0.0,
+        is_closing: bool = False,
+    ) -> Forecast:
+        """What it takes to certify more than the certificate of this moment; see `forecast.py`."""
+        if self.stop is not None:
+            return NOTHING_SAID
+        return forecast(self.state, certificate, asked, gamma, is_closing)
 
     def standing(self, configuration: int) -> Standing:
         """What is known of one configuration."""

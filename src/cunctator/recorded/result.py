@@ -12,6 +12,8 @@ import numpy as np
 from cunctator.base.records import StopReason
 from cunctator.base.units import counted, finite_or_none
 from cunctator.core.certificate import Certificate
+from cunctator.core.forecast import Forecast
+from cunctator.core.outlook import outlook
 from cunctator.core.pairs import Compared
 from cunctator.core.scheduler import Standing
 from cunctator.core.statement import as_data
@@ -48,6 +50,8 @@ class Result:
     """What the certificate was to say for the search to end, if that was asked for."""
     certificate: Certificate
     """How close to the best the answer provably is."""
+    forecast: Forecast
+    """How much more it would take to certify more, had it gone on."""
     incumbent: int
     """Index of the recommended configuration."""
     trajectory: list[tuple[float, int, int]]
@@ -103,6 +107,7 @@ class Result:
             "started": [standing.started for standing in self.standings],
             "stop_at": self.stop_at._asdict() if self.stop_at else None,
             "certificate": as_data(self.certificate, self.asked_delta),
+            "forecast": outlook(self.forecast),
             "best": [self._row(standing) for standing in self.ranking()[:BEST_SHOWN]],
             "scheduler_seconds": self.scheduler_seconds,
         }

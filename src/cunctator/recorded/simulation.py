@@ -18,9 +18,11 @@ import numpy as np
 from cunctator.base.errors import InvalidSetting
 from cunctator.base.notices import announced_compilation
 from cunctator.base.records import StopReason
-from cunctator.core.certificate import Certificate, certify
+from cunctator.core.certificate import Certificate, Point, certify
 from cunctator.core.check import check_state
 from cunctator.core.closing import MOST
+from cunctator.core.forecast import NOTHING_SAID, Forecast, forecast
+from cunctator.core.outlook import out_of_reach
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT
@@ -114,9 +116,21 @@ class Simulation:
         """The recommendation at this moment."""
         return recommended(self.state)
 
+    @property
+    def problem(self) -> str:
+        """What to say before it begins if only what is certain can be certified; else nothing."""
+        return out_of_reach(self.state)
+
     def certificate(self) -> Certificate:
         """How close to the best the recommendation provably is, at this moment."""
         return certify(self.state, self.incumbent, lambda size: size - 1)
+
+    def forecast(self, certificate: Certificate) -> Forecast:
+        """What it takes to certify more than the certificate of this moment; see `forecast.py`."""
+        if self.stop in (StopReason.PROVED_OPTIMAL, StopReason.BY_THE_PAPER):
+            return NOTHING_SAID
+        asked = self.stop_at and Point(self.stop_at.delta, self.stop_at.epsilon, math.inf)
+        return forecast(self.state, certificate, asked)
 
     def standing(self, index: int) -> Standing:
         """What is known of one configuration at this moment."""
@@ -178,7 +192,7 @@ class Simulation:
         """The result as of now."""
         rows = self.ledger.changes[: self.ledger.totals.changes]
         standings = tuple(self.standing(i) for i in range(len(self.table.configurations)))
-        incumbent = self.incumbent
+        incumbent, certificate = self.incumbent, self.certificate()
         shown = [one.configuration for one in ranked(standings, incumbent)[:BEST_SHOWN]]
         return Result(
             profile=self.profile,
@@ -192,7 +206,8 @@ class Simulation:
             charged_resumed=float(self.ledger.totals.resumed),
             stop=self.stop or StopReason.INTERRUPTED,
             stop_at=self.stop_at,
-            certificate=self.certificate(),
+            certificate=certificate,
+            forecast=self.forecast(certificate),
             incumbent=incumbent,
             trajectory=[(float(spent), int(step), int(index)) for spent, step, index in rows],
             standings=standings,

@@ -12,10 +12,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cunctator.base.units import counted, format_duration
+from cunctator.core.outlook import close_in_words, faster_in_words
 from cunctator.core.statement import counting_note, headline, versus_default
 from cunctator.recorded.result import BEST_SHOWN, Result
 from cunctator.recorded.simulation import Simulation
-from cunctator.show.text import printable, shorten
+from cunctator.show.text import printable, sentence, shorten
 
 SHARES_SHOWN = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 BAR_WIDTH = 14
@@ -80,7 +81,11 @@ def _story(result: Result) -> Iterator[str]:
     yield f"Stopped: {result.stop.value}."
     if len(result.standings) > 1:
         yield versus_default(result.certificate)
+        if result.forecast.faster:
+            yield sentence(faster_in_words(result.forecast.faster))
     yield headline(result.certificate, result.asked_delta)
+    if result.forecast.close:
+        yield sentence(close_in_words(result.forecast.close))
     if note := counting_note(result.certificate):
         yield note
     yield (

@@ -23,7 +23,7 @@ from cunctator.core.statement import (
     rounded_up,
     versus_default,
 )
-from cunctator.show.text import printable, whole
+from cunctator.show.text import printable, sentence, whole
 from cunctator.space.parameters import Value, text_of
 from cunctator.study.journal.journal import Crash
 from cunctator.study.snapshot import Incumbent, PoolStatement, Snapshot
@@ -80,10 +80,21 @@ def facts(snapshot: Snapshot) -> Iterator[str]:
         yield NOT_TRUSTED if snapshot.solved else NO_ANSWER
         return
     yield f"answer: {_means(snapshot, snapshot.incumbent)}"
+    faster, close = forecasts(snapshot)
     if snapshot.certificate is not None:
         if snapshot.incumbent.index != 0 and snapshot.certificate.versus_default.headline:
             yield snapshot.certificate.versus_default.headline
+            yield from faster
         yield snapshot.certificate.headline
+        yield from close
+
+
+def forecasts(snapshot: Snapshot) -> tuple[list[str], list[str]]:
+    """How much longer it takes to certify more: than the default, and against the best."""
+    faster, close = None, None
+    if snapshot.forecast is not None:
+        faster, close = snapshot.forecast.faster, snapshot.forecast.close
+    return [faster.headline] if faster else [], [close.headline] if close else []
 
 
 def _own(snapshot: Snapshot) -> str:
@@ -151,9 +162,12 @@ def story(view: View, argv: list[str]) -> list[Text]:
     lines: list[str] = []
     if snapshot.incumbent is not None:
         lines.append(f"Answer: {_means(snapshot, snapshot.incumbent)}.")
+        faster, close = forecasts(snapshot)
         if view.incumbent.configuration:
             lines.append(versus_default(view.certificate))
+            lines.extend(sentence(words) for words in faster)
         lines.append(headline(view.certificate, view.asked_delta))
+        lines.extend(sentence(words) for words in close)
         if note := counting_note(view.certificate):
             lines.append(note)
     elif view.spent.solved:

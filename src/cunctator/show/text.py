@@ -10,6 +10,11 @@ def printable(name: str) -> str:
     return name if name.isprintable() else ascii(name)
 
 
+def sentence(words: str) -> str:
+    """A line of facts, as a sentence of a story."""
+    return f"{words[0].upper()}{words[1:]}."
+
+
 def shorten(name: str, width: int) -> str:
     """A name that fits on a progress line."""
     name = printable(name)

@@ -20,9 +20,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cunctator.base.errors import DifferentReplay, InvalidSetting, StudyProblem
-from cunctator.base.notices import announced_compilation
+from cunctator.base.notices import announced_compilation, log
 from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.base.units import counted, parse_extension
+from cunctator.core.outlook import out_of_reach
+from cunctator.core.projection import runs_to_be_faster
 from cunctator.core.replay import replay
 from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
@@ -168,13 +170,38 @@ def incumbent_of(directory: Path) -> int:
     return incumbent.index
 
 
+def new_scheduler(scenario: Scenario) -> Scheduler:
+    """The search of a scenario, before its first run."""
+    search, size = scenario.search, scenario.space.size
+    is_all = size is not None and scenario.configurations == size
+    return Scheduler(
+        scenario.configurations,
+        scenario.instances.count,
+        profile=search.profile,
+        first_cap=search.first_cap,
+        cutoff=search.cutoff,
+        penalty=search.penalty,
+        confidence=search.confidence,
+        fixed=scenario.space.fixed,
+        limit=scenario.space.size,
+        draws=None if is_all else scenario.space.draws,
+    )
+
+
+def warn_of_reach(scheduler: Scheduler, scenario: Scenario) -> None:
+    """Say so before a search if only what is certain can be certified."""
+    if problem := out_of_reach(scheduler.state, scenario.instances.seeds):
+        log.warning("%s", problem)
+
+
 def compile_kernels() -> None:
     """Make one run of nothing, so that compilation takes none of a study's time on the clock."""
     scheduler = Scheduler(2, None)
     run = scheduler.ask()
     assert run is not None
     scheduler.tell(run, Outcome(Status.SOLVED, 0.0))
-    scheduler.certificate()
+    scheduler.forecast(scheduler.certificate())
+    runs_to_be_faster(scheduler.state, 0)
     scheduler.standing(scheduler.recommend())
     scheduler.compared(0, 1)
     scheduler.is_closing_due(0.0, 1.0)
@@ -189,21 +216,8 @@ def _opened(
     make_workers: MakeWorkers,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
-    search, size = scenario.search, scenario.space.size
-    is_all = size is not None and scenario.configurations == size
     with announced_compilation():
-        scheduler = Scheduler(
-            scenario.configurations,
-            scenario.instances.count,
-            profile=search.profile,
-            first_cap=search.first_cap,
-            cutoff=search.cutoff,
-            penalty=search.penalty,
-            confidence=search.confidence,
-            fixed=scenario.space.fixed,
-            limit=scenario.space.size,
-            draws=None if is_all else scenario.space.draws,
-        )
+        scheduler = new_scheduler(scenario)
         compile_kernels()
         events = journal.events()
         try:
@@ -213,6 +227,8 @@ def _opened(
     # Only now: whatever cannot be gone on with is left to the version that can.
     add_checksums(journal)
     journal.store.begin_writing()
+    if not events.status.size:
+        warn_of_reach(scheduler, scenario)
     told, solved = events.status != ASKED, events.status == STATUS_CODE[Status.SOLVED]
     last = journal.last_progress()
     spent = Spent(

@@ -9,6 +9,7 @@ again. The scheduler is told results in the order of the journal, whatever the n
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from dataclasses import replace
 from cunctator.base.errors import StudyProblem, one_line
 from cunctator.base.records import Outcome, Run, Status, StopReason
 from cunctator.base.units import counted, format_duration
+from cunctator.core.certificate import Point
 from cunctator.core.scheduler import Scheduler
 from cunctator.scenario import Scenario
 from cunctator.study.crash_streak import Streak
@@ -138,7 +140,7 @@ class Study:
         """What there is to see at this moment."""
         certificate = self.scheduler.certificate()
         certificate = replace(certificate, seeds=self.scenario.instances.seeds)
-        incumbent = certificate.incumbent
+        incumbent, target = certificate.incumbent, self.scenario.search.stop_at
         standing = self.scheduler.standing
         testers = self.scheduler.state.testers
         return View(
@@ -154,7 +156,14 @@ class Study:
             compared=self.scheduler.compared(incumbent, 0),
             configuration=self.scenario.space.configuration(incumbent),
             certificate=certificate,
-            asked_delta=target.delta if (target := self.scenario.search.stop_at) else None,
+            asked_delta=target.delta if target else None,
+            forecast=self.scheduler.forecast(
+                certificate,
+                Point(target.delta, target.epsilon, math.inf) if target else None,
+                target.gamma if target else 0.0,
+                # A study that has stopped would go on with a search, not with the end of one.
+                self.scheduler.is_closing and self.stop is None,
+            ),
             own_seconds=time.process_time() - self._own_before,
             busy=self._workers.busy_seconds / self._workers.slots / self._elapsed,
         )

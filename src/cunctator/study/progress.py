@@ -13,8 +13,8 @@ from cunctator.core.scheduler import Scheduler
 from cunctator.study.journal.journal import Change, Journal
 from cunctator.study.snapshot import Snapshot
 
-STOPPED_CLOCKS = {"wall": 0.0, "own_seconds": 0.0, "busy": 0.0}
-"""What changes of a study while nothing happens."""
+STOPPED_CLOCKS = {"wall": 0.0, "own_seconds": 0.0, "busy": 0.0, "forecast": None}
+"""What changes of a study while nothing happens; a forecast goes by the clock."""
 
 CLOCKS_EVERY = 5.0
 """Seconds between writing down how late it is."""

@@ -114,6 +114,35 @@ class CertificateStatement(Record):
     seeds: Count | None = None
 
 
+class FasterForecast(Record):
+    """What it takes to certify that the answer is faster than the default."""
+
+    headline: Text
+    charged: Number | None = None
+    """Seconds of runs; None: it is not in sight."""
+    wall: Number | None = None
+    """The same on the clock."""
+    exact: bool = False
+    """Whether all instances must have been run before it is known whether it is faster."""
+
+
+class CloseForecast(Record):
+    """What it takes at least to certify that it is within 1 + epsilon of the best."""
+
+    headline: Text
+    charged: Number | None = None
+    wall: Number | None = None
+    epsilon: Finite
+    delta: Finite
+
+
+class ForecastStatement(Record):
+    """How much longer it takes, as `core/outlook.py` writes it down; None: nothing to say."""
+
+    faster: FasterForecast | None = None
+    close: CloseForecast | None = None
+
+
 class Snapshot(Record):
     """A study at one moment."""
 
@@ -138,6 +167,8 @@ class Snapshot(Record):
     """CPU time of the driver, of all sessions."""
     busy: Number
     """Share of the time that slots have been busy."""
+    forecast: ForecastStatement | None = None
+    """None: not said, or there is no answer."""
 
     @model_validator(mode="after")
     def _has_looked_so_far(self) -> Snapshot:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from cunctator.base.records import StopReason
 from cunctator.base.units import finite_or_none
 from cunctator.core.certificate import Certificate
+from cunctator.core.forecast import Forecast
+from cunctator.core.outlook import outlook
 from cunctator.core.pairs import Compared
 from cunctator.core.scheduler import Standing
 from cunctator.core.statement import as_data
@@ -15,6 +17,7 @@ from cunctator.space.parameters import Value
 from cunctator.study.snapshot import (
     CertificateStatement,
     DefaultRuns,
+    ForecastStatement,
     Incumbent,
     Limits,
     Means,
@@ -80,6 +83,8 @@ class View:
     certificate: Certificate
     asked_delta: float | None
     """The delta that the certificate is to have, if the study ends by that."""
+    forecast: Forecast
+    """How much longer it takes to certify more, if all goes on as it has."""
     own_seconds: float
     """CPU time of this process since it began the study, target runs not included."""
     busy: float
@@ -118,6 +123,7 @@ class View:
             ),
             compared=self._means() if has_incumbent else None,
             certificate=self._statement() if has_incumbent else None,
+            forecast=self._forecast() if has_incumbent else None,
             own_seconds=self.own_seconds,
             busy=self.busy,
         )
@@ -142,3 +148,10 @@ class View:
 
     def _statement(self) -> CertificateStatement:
         return CertificateStatement.model_validate(as_data(self.certificate, self.asked_delta))
+
+    def _forecast(self) -> ForecastStatement:
+        spent, left = self.spent, math.inf
+        if self.stop is None:  # one that has stopped goes on with more
+            left = min((rest for rest, _ in rests_of(self.budget, spent)), default=math.inf)
+        clock = spent.wall / spent.charged if spent.charged else 0.0
+        return ForecastStatement.model_validate(outlook(self.forecast, left, clock))
