@@ -227,7 +227,7 @@ class Now:
     """Rivals that have not been beaten at the target."""
     closing: bool
     """Whether a budget is about to end (`closing.py`) ..."""
-    last_rung: int
+    closing_rung: int
     """... and the rung on which it is decided then, or NONE."""
     compared_pairs: float
     """Pairs that all configurations together have on their rungs."""
@@ -362,7 +362,7 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
 def _new_now() -> Now:
     now = new_record(Now)
     now.turn, now.opened = HONEST, 1
-    now.proved = now.racing = now.last_rung = NONE
+    now.proved = now.racing = now.closing_rung = NONE
     now.nominated[:] = NONE
     return now
 
