@@ -19,6 +19,7 @@ from cunctator.core.claims import (
     claim_capital,
     claim_target,
     default_capital,
+    known_from_below,
     most_mean,
     ratio_bound,
     rival_capital,
@@ -31,6 +32,7 @@ from cunctator.core.known import least_mean
 from cunctator.core.nominations import nomination_pairs
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import NONE, WHOLE
+from cunctator.core.values import values_of
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 from tests.core.by_pair import Reference
@@ -277,3 +279,24 @@ def test_a_nomination_is_a_function_of_the_pairs_before_it(kept):
     assert before[same].tolist() == after[same].tolist()
     assert (before[:6] != NONE).all() and (before[6:] == NONE).all()
     assert before.tolist() != after.tolist()
+
+
+@pytest.mark.parametrize("instances", [60, None])
+def test_a_run_that_was_put_off_early_counts_for_what_was_measured(instances):
+    """Ended by the clock, it may have been about to end by itself: all others take longer."""
+    scheduler = Scheduler(2, instances, first_cap=0.1, cutoff=100.0, confidence=0.5)
+    state = scheduler.state
+    for _ in range(110):
+        run = scheduler.ask()
+        if run.configuration == 0 and run.cap < 100.0:
+            answer = Outcome(Status.CAPPED, 0.15 if run.cap > 0.15 else run.cap)
+        else:
+            answer = outcome(scheduler, run, lambda *_: 0.2)
+        scheduler.tell(run, answer)
+        scheduler.check()
+        # Nobody takes more than 0.2 s.
+        for pair in range(state.testers[0].started):
+            assert known_from_below(state, 0, pair) <= 0.2
+        assert least_mean(state, 0) <= 0.2 * (1 + 1e-9) and state.testers[0].full <= 0.2
+    pending = values_of(state.values, 0, int(state.testers[0].started))
+    assert (pending < -0.2).any() and 0.0 < state.testers[0].least_share < 0.2

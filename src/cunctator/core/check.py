@@ -128,6 +128,7 @@ def _check_tester(state: State, index: int) -> None:
         # ... and none above the next one.
         assert max([*tried, int(tester.cap_level)]) <= known + 1
         _check_time(state, index)
+    assert 0.0 <= tester.least_share <= 1.0
 
 
 def _check_time(state: State, index: int) -> None:

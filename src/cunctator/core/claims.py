@@ -107,6 +107,16 @@ def at_least(rules: Rules, value: float) -> float:
 
 
 @compiled
+def known_from_below(state: State, index: int, pair: int) -> float:
+    """Y of a pair that has been started; what was put off may have been measured for less."""
+    rules, value = state.rules, value_at(state.values, index, pair)
+    least = at_least(rules, value)
+    if value < 0.0:
+        least = max(rules.first_cap, least * state.testers[index].least_share)
+    return float(least)
+
+
+@compiled
 def room_below(value: float, cap: float) -> float:
     """What is left to a cap for certain: theta - min(X, theta)."""
     return cap - value if 0.0 < value < cap else 0.0
@@ -201,7 +211,7 @@ def _pair_capital(
     both = left_of_both = sum_of_all(instances, cap) if games > 0 else 0.0
     most = alone + (capital_of(scratch.books, 0) if games > 0 else 0.0)
     for pair in range(min(state.testers[slow].started, MOST_PAIRS)):
-        least, capital = at_least(rules, value_at(state.values, slow, pair)), 0.0
+        least, capital = known_from_below(state, slow, pair), 0.0
         if games > 0:
             value = ratio * least
             if pair < started:

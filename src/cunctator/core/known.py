@@ -138,8 +138,13 @@ def least_mean(state: State, index: int) -> float:
     rules = state.rules
     if rules.instances == ENDLESS:
         return rules.first_cap
-    others = rules.instances - state.testers[index].started
-    return float((known_sum(state, index) + others * rules.first_cap) / rules.instances)
+    tester = state.testers[index]
+    others = rules.instances - tester.started
+    total = known_sum(state, index)
+    if tester.least_share < 1.0:
+        waiting = tester.started - tester.completed - tester.crashed - tester.new_in_flight
+        total -= waiting * (1.0 - tester.least_share) * known_at(rules, tester.known_level)
+    return float((total + others * rules.first_cap) / rules.instances)
 
 
 @compiled

@@ -110,6 +110,9 @@ class Tester:
     """Seconds spent, restarts and overruns included."""
     overrun: float
     """The part of `charged` that ran past a cap."""
+    least_share: float
+    """The least share of its cap that a run was measured for which was put off: 1, unless it did
+    nothing until it was ended by the clock, or a wrapper gave up a bit early."""
     bins: int
     """How many of `State.areas` counted when they were last computed."""
     covered: int
@@ -355,7 +358,7 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
     testers["full"] = rules.first_cap
     testers["full_bet"] = 2
     testers["rung"] = NONE
-    testers["deviation"] = 1.0
+    testers["deviation"] = testers["least_share"] = 1.0
     return testers
 
 

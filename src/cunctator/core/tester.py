@@ -136,6 +136,7 @@ def finish(
     else:
         push(state.queues, index, pair, level + 1)
         put_value(state.values, index, pair, -cap)
+        tester.least_share = min(tester.least_share, seconds / cap)
     tester.queue_target = queue_target(state, index)
 
 

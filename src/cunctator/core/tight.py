@@ -160,7 +160,8 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
     if tester.crashed > 0 and math.isinf(rules.cutoff):
         tester.full = math.inf
         return
-    size = collect(state, index, known_at(rules, level), rules.first_cap)
+    cap = max(rules.first_cap, tester.least_share * known_at(rules, level))
+    size = collect(state, index, cap, rules.first_cap)
     share = error_share(index, state.pools[0].members)
     needed = evidence(rules, share, octave_at(rules, level), started)
     bound, bet = lower_mean(

@@ -17,11 +17,10 @@ from cunctator.scenario import Scenario, load_scenario
 from cunctator.spaces import solver_text
 
 SOLVERS = ("clasp", "minisat")
-TRAINING, TESTING = 120, 60
+TRAINING, TESTING = 100, 60
 SEARCH = """
 [instances]
 glob = "training/*.cnf"
-seeds = 1
 
 [test_instances]
 glob = "testing/*.cnf"
