@@ -81,6 +81,16 @@ def test_every_sentence_says_what_it_is_about():
         assert say(CERTIFICATE).startswith("With 95% confidence, ")
 
 
+def test_what_was_measured_is_known_as_measured():
+    exact = changed(versus_default=(1.5, 1.5), instances=200)
+    assert versus_default(exact) == (
+        "The answer is 1.5 times as fast as the default on these 200 instances."
+    )
+    assert versus_default(dataclasses.replace(exact, measured=True)).startswith(
+        "By the times that were measured, the answer is 1.5 times as fast"
+    )
+
+
 def test_the_speed_up_is_part_of_the_data():
     said = as_data(CERTIFICATE)["versus_default"]
     assert said == {"lower": 1.0, "upper": 2.0, "headline": versus_default(CERTIFICATE)}

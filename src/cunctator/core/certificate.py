@@ -94,6 +94,8 @@ class Certificate:
     """All of this is about a finite set of so many pairs; None: about an endless stream."""
     seeds: int | None = None
     """How many seeds each instance is in that set with; None: the target takes none."""
+    measured: bool = False
+    """Whether runtimes were measured, so that another run of the same pair takes another time."""
     cutoff: float | None = None
     """Runs that reach it, or crash, count as it ..."""
     penalty: float = 1.0

@@ -98,7 +98,7 @@ def versus_default(certificate: Certificate) -> str:
         return "The default crashes, and never finishes."
     where, sure = _about(certificate), f"{_sure(certificate)}, the"
     if high <= low * EXACT:
-        sure = "The"
+        sure = "By the times that were measured, the" if certificate.measured else "The"
     if high <= low * CLOSE:
         least, most = rounded(low, math.floor), rounded(high, math.ceil)
         times = least if least == most else f"between {least} and {most}"

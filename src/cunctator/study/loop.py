@@ -139,7 +139,8 @@ class Study:
     def view(self) -> View:
         """What there is to see at this moment."""
         certificate = self.scheduler.certificate()
-        certificate = replace(certificate, seeds=self.scenario.instances.seeds)
+        seeds = self.scenario.instances.seeds
+        certificate = replace(certificate, seeds=seeds, measured=True)
         incumbent, target = certificate.incumbent, self.scenario.search.stop_at
         standing = self.scheduler.standing
         testers = self.scheduler.state.testers
