@@ -137,9 +137,7 @@ def main() -> None:
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         made = list(pool.map(one, folders, seeds))
     headings = ["seed", "runs", "certified", "other seeds", "fresh", "default, s", "answer, s"]
-    grid = Grid(
-        title="Times as fast as the default"
-    )
+    grid = Grid(title="Times as fast as the default")
     for heading in headings:
         grid.add_column(heading, justify="right")
     for each in made:

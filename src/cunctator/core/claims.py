@@ -123,15 +123,18 @@ def room_below(value: float, cap: float) -> float:
 
 
 @compiled
-def _stake_on_answer(state: State, answer: int, weight: float) -> int:
-    """Put capital on the games about an answer; returns how many there are."""
+def stake_on_answer(state: State, answer: int, weight: float, to_come: bool) -> int:
+    """Put capital on the games about an answer; returns how many there are.
+
+    `to_come`: as if it were nominated by all nominations that are still to come.
+    """
     scratch, nominated = state.scratch, state.now.nominated
     stake(scratch.books, 0, weight * SPREAD * error_share(answer, state.pools[0].members))
     scratch.begins[0], games = 0, 1
     for number in range(MOST_NOMINATIONS):
-        if nominated[number] == NONE:
+        if nominated[number] == NONE and not to_come:
             break
-        if nominated[number] == answer:
+        if nominated[number] in (NONE, answer):
             stake(scratch.books, games, weight * (1.0 - SPREAD) * nomination_weight(number))
             scratch.begins[games] = nomination_pairs(number)
             games += 1
@@ -139,7 +142,7 @@ def _stake_on_answer(state: State, answer: int, weight: float) -> int:
 
 
 @compiled
-def _play_all(state: State, games: int, pair: int, gain: float) -> float:
+def play_all(state: State, games: int, pair: int, gain: float) -> float:
     """Play the games that have begun; returns the capital of these."""
     scratch, capital = state.scratch, 0.0
     for game in range(games):
@@ -163,7 +166,7 @@ def answer_capital(state: State, claim: int, answer: int, octave: int, bound: fl
     """
     rules, enough = state.rules, claim_target(state.rules, claim)
     instances, cap = rules.instances, claim_cap(rules, octave)
-    games = _stake_on_answer(state, answer, claim_weight(rules, claim, octave))
+    games = stake_on_answer(state, answer, claim_weight(rules, claim, octave), False)
     whole = left = sum_of_all(instances, cap - bound if claim == MEAN else 1.0 - bound)
     most = capital_of(state.scratch.books, 0)
     for pair in range(min(state.testers[answer].started, MOST_PAIRS)):
@@ -172,7 +175,7 @@ def answer_capital(state: State, claim: int, answer: int, octave: int, bound: fl
         if claim == BEYOND:
             value = 1.0 if 0.0 < known <= cap else 0.0
         if left > ROUNDING * whole:
-            capital = _play_all(state, games, pair, gain_of(instances, pair, value, left))
+            capital = play_all(state, games, pair, gain_of(instances, pair, value, left))
         left = after(instances, value, left)
         most = math.inf if left < -ROUNDING * whole else max(most, capital)
         if most >= enough:
@@ -218,7 +221,7 @@ def _pair_capital(
                 value += room_below(value_at(state.values, quick, pair), cap)
             if left_of_both > ROUNDING * both:
                 gain = gain_of(instances, pair, value, left_of_both)
-                capital += _play_all(state, games, pair, gain)
+                capital += play_all(state, games, pair, gain)
             left_of_both = after(instances, value, left_of_both)
         if alone > 0.0:
             if left > ROUNDING * whole:
@@ -239,7 +242,7 @@ def default_capital(state: State, answer: int, ratio: float, upper: float) -> fl
     """
     games, alone = 0, 1.0
     if not math.isinf(state.rules.cutoff):
-        games, alone = _stake_on_answer(state, answer, 1.0 - DEFAULT_ALONE), DEFAULT_ALONE
+        games, alone = stake_on_answer(state, answer, 1.0 - DEFAULT_ALONE, False), DEFAULT_ALONE
     enough = claim_target(state.rules, FASTER)
     return _pair_capital(state, 0, answer, WHOLE, ratio, upper, games, alone, enough)
 
@@ -247,7 +250,7 @@ def default_capital(state: State, answer: int, ratio: float, upper: float) -> fl
 @compiled
 def slower_capital(state: State, answer: int, ratio: float) -> float:
     """Capital, up to the target, for: the default's mean is at most `ratio` times the answer's."""
-    games = 0 if math.isinf(state.rules.cutoff) else _stake_on_answer(state, answer, 1.0)
+    games = 0 if math.isinf(state.rules.cutoff) else stake_on_answer(state, answer, 1.0, False)
     enough = claim_target(state.rules, SLOWER)
     return _pair_capital(state, answer, 0, WHOLE, ratio, math.inf, games, 0.0, enough)
 

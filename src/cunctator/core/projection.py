@@ -20,23 +20,23 @@ from cunctator.core.claims import (
     FASTER,
     MOST_PAIRS,
     RIVAL_ALONE,
-    SPREAD,
     at_least,
     cap_weight,
     claim_cap,
     claim_target,
     claim_weight,
+    play_all,
     share_beyond,
+    stake_on_answer,
     upper_mean_of,
 )
 from cunctator.core.closing import LONGER
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.games import ROUNDING, after, gain_of, play, stake, sum_of_all
 from cunctator.core.known import cap_at, least_mean
-from cunctator.core.nominations import nomination_pairs, nomination_weight
 from cunctator.core.race import TARGETS, least_octave
 from cunctator.core.sentinels import NONE, WHOLE
-from cunctator.core.state import ENDLESS, MOST_NOMINATIONS, State
+from cunctator.core.state import ENDLESS, State
 from cunctator.core.tight import error_share
 from cunctator.core.values import value_at
 
@@ -102,31 +102,6 @@ def _farthest(state: State, seen: int) -> int:
     return min(MOST_PAIRS, FARTHEST * seen if instances == ENDLESS else instances)
 
 
-@compiled
-def _stake_as_if_nominated(state: State, answer: int, weight: float) -> int:
-    """Put capital on the games about an answer, also by nominations that are still to come, if it
-    stays the answer; returns how many there are.
-    """
-    scratch = state.scratch
-    stake(scratch.books, 0, weight * SPREAD * error_share(answer, state.pools[0].members))
-    scratch.begins[0], games = 0, 1
-    for number in range(MOST_NOMINATIONS):
-        if state.now.nominated[number] in (NONE, answer):
-            stake(scratch.books, games, weight * (1.0 - SPREAD) * nomination_weight(number))
-            scratch.begins[games] = nomination_pairs(number)
-            games += 1
-    return games
-
-
-@compiled
-def _play_begun(state: State, games: int, pair: int, gain: float) -> float:
-    scratch, capital = state.scratch, 0.0
-    for game in range(games):
-        if pair >= scratch.begins[game]:
-            capital += play(scratch.books, game, gain)
-    return capital
-
-
 @compiled_apart
 def _pairs_needed(
     state: State,
@@ -159,7 +134,7 @@ def _pairs_needed(
             value = ratio * least + max(0.0, room)
             if left_of_both > ROUNDING * both:
                 gain = gain_of(instances, pair, value, left_of_both)
-                capital += _play_begun(state, games, pair, gain)
+                capital += play_all(state, games, pair, gain)
             left_of_both = after(instances, value, left_of_both)
         if left > ROUNDING * whole:
             capital += play(scratch.books, games, gain_of(instances, pair, least, left))
@@ -187,7 +162,7 @@ def runs_to_be_faster(state: State, answer: int) -> tuple[float, int]:
         mean = _mean_expected(state, answer, rules.cutoff)
         for _ in range(ROUNDS):
             later = _later_upper(state, answer, upper, mean, pairs)
-            games = _stake_as_if_nominated(state, answer, 1.0 - DEFAULT_ALONE)
+            games = stake_on_answer(state, answer, 1.0 - DEFAULT_ALONE, True)
             alone, enough = DEFAULT_ALONE, claim_target(rules, FASTER)
             needed = _pairs_needed(
                 state, 0, answer, WHOLE, 1.0, later, games, alone, enough, rules.cutoff
@@ -210,14 +185,14 @@ def _pairs_for_share(state: State, answer: int, octave: int, delta: float) -> in
         return 0
     started = state.testers[answer].started
     most = _farthest(state, started)
-    games = _stake_as_if_nominated(state, answer, claim_weight(rules, BEYOND, octave))
+    games = stake_on_answer(state, answer, claim_weight(rules, BEYOND, octave), True)
     left = whole = sum_of_all(rules.instances, 1.0 - delta)
     for pair in range(most):
         value = 1.0 if _expected(state, answer, pair % started, rules.cutoff) <= cap else 0.0
         capital = 0.0
         if left > ROUNDING * whole:
             gain = gain_of(rules.instances, pair, value, left)
-            capital = _play_begun(state, games, pair, gain)
+            capital = play_all(state, games, pair, gain)
         left = after(rules.instances, value, left)
         if left < -ROUNDING * whole or capital >= claim_target(rules, BEYOND):
             return pair + 1
