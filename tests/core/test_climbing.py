@@ -37,9 +37,8 @@ def check_incumbent(scheduler):
         assert state.now.incumbent_seconds == pytest.approx(seconds), "estimates of time go by it"
     for rival in np.flatnonzero(state.testers["rung"] >= rung).tolist():
         crashed, mean = plain_score(state, rival, rung)
-        if crashed == best[0] > 0:
-            continue  # without a cutoff; crashes swallow the seconds
-        assert (crashed, mean * (1 + 1e-9)) >= best
+        # Without a cutoff, crashes count so much that less than a millisecond is lost beside them.
+        assert (crashed, mean * (1 + 1e-9) + 1e-3 * (crashed > 0)) >= best
 
 
 class Problem:

@@ -33,8 +33,9 @@ from cunctator.core.values import value_at
 LONGER = 2.0
 """What a run counts that reached a cap, in caps."""
 
-NEVER = 1e100
-"""What a crash counts without a cutoff, in seconds: more than all runs together."""
+NEVER = 1e12
+"""What a crash counts without a cutoff, in seconds: more than all runs together, and still little
+enough for the seconds of others to be told apart beside it."""
 
 PRIOR = 8.0
 LEAST_SPREAD = 3.0
