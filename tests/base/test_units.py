@@ -35,8 +35,8 @@ def test_compound_refused(text, why):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0 s"), (0.0123, "12.3 ms"), (1.5, "1.5 s"), (119, "119 s"), (600, "10 min"),
-     (7200, "2 h"), (864000, "10 d"), (1e8, "1,157 d")],
+    [(0, "0 s"), (0.0123, "12.3 ms"), (0.9994, "999 ms"), (0.9996, "1 s"), (1.5, "1.5 s"),
+     (119, "119 s"), (600, "10 min"), (7200, "2 h"), (864000, "10 d"), (1e8, "1,157 d")],
 )  # fmt: skip
 def test_format(seconds, text):
     assert format_duration(seconds) == text

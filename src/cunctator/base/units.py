@@ -74,7 +74,7 @@ def format_duration(seconds: float) -> str:
         if abs(seconds) >= 2 * SECONDS[unit]:
             number = seconds / SECONDS[unit]
             return f"{number:,.0f} {unit}" if abs(number) >= 100 else f"{number:.3g} {unit}"
-    if seconds == 0 or abs(seconds) >= 1:
+    if seconds == 0 or abs(seconds) >= 0.9995:  # which is 1 s, to three figures
         return f"{seconds:.3g} s"
     return f"{seconds * 1000:.3g} ms"
 
