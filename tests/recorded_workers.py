@@ -29,6 +29,9 @@ workers = 1
 [budget]
 """
 
+SEEDLESS = SCENARIO.replace(', "{seed}"]', "]").replace('seeds = "endless"\n', "")
+"""The same with a target that takes no seed: a finite set of pairs, one for each instance."""
+
 
 def runtime_of(execution: Execution) -> float:
     """Between 1 ms and some seconds, the same each time."""

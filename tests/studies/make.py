@@ -21,14 +21,13 @@ from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.study import loop
 from cunctator.study.folder import begin_study
-from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
+from tests.recorded_workers import SCENARIO, SEEDLESS, RecordedWorkers, report_of
 
 PLACE = Path("/tmp")
 RUNS = 300
 """That each study has made before its driver is killed."""
 
-FINITE = SCENARIO.replace('names = ["a", "b", "c"]', f"names = {[f'{n}' for n in range(200)]}")
-FINITE = FINITE.replace(', "{seed}"]', "]").replace('seeds = "endless"\n', "")
+FINITE = SEEDLESS.replace('names = ["a", "b", "c"]', f"names = {[f'{n}' for n in range(200)]}")
 ENDLESS = SCENARIO.replace("configurations = 12\n", "")
 KINDS = {"finite": FINITE, "endless": ENDLESS}
 

@@ -30,7 +30,7 @@ default.started default.mean
 compared.pairs compared.cap compared.answer compared.default compared.exact
 certificate.confidence certificate.points.delta certificate.points.epsilon certificate.points.cap
 certificate.headline certificate.gamma certificate.optimal certificate.floor certificate.cutoff
-certificate.penalty certificate.looked_at certificate.instances
+certificate.penalty certificate.looked_at certificate.instances certificate.seeds
 certificate.versus_default.lower certificate.versus_default.upper
 certificate.versus_default.headline
 certificate.pools.size certificate.pools.gamma certificate.pools.time_share

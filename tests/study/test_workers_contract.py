@@ -24,7 +24,7 @@ from cunctator.study.journal.journal import open_journal
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.execution import Details, Execution, Report
 from tests.hostile_workers import AT_ONCE, HostileWorkers
-from tests.recorded_workers import SCENARIO, RecordedWorkers
+from tests.recorded_workers import SEEDLESS, RecordedWorkers
 
 BACKENDS = {
     "local": LocalWorkers,
@@ -42,7 +42,7 @@ COMMAND = """["/bin/sh", "-c", "[ $1 != slow ] || sleep 100", "sh", "{instance}"
 @pytest.fixture
 def scenario(tmp_path, monkeypatch):
     monkeypatch.setattr(flights_module, "LOOK_EVERY", 0.02)
-    text = SCENARIO.replace("""["{python}", "{speed}", "{instance}", "{seed}"]""", COMMAND)
+    text = SEEDLESS.replace("""["{python}", "{speed}", "{instance}"]""", COMMAND)
     names = ", ".join(f"'{number}'" for number in range(100))
     text = text.replace("""names = ["a", "b", "c"]""", f"names = [{names}]")
     assert COMMAND in text and names in text
