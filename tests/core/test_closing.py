@@ -11,7 +11,7 @@ from cunctator.core.closing import CONTENDERS, MOST
 from cunctator.core.known import cap_at
 from cunctator.core.scheduler import Scheduler
 from cunctator.core.sentinels import NONE
-from cunctator.core.state import CLOSING
+from cunctator.core.state import BESIDE, CLOSING, RACE
 from cunctator.core.values import values_of
 from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
@@ -158,18 +158,37 @@ def test_the_search_goes_on_where_there_is_more_time(size):
 def test_it_is_due_when_as_much_is_left_as_it_takes():
     table = made_up(1, FACTORS, 60)
     scheduler = Scheduler(8, 60, first_cap=0.05, cutoff=60.0)
-    assert not scheduler.is_closing_due(0.0, 100.0), "nobody has been compared"
+    until = scheduler.seconds_until_closing
+    assert until(0.0, 100.0) == math.inf, "nobody has been compared"
     drive(scheduler, of_table(table), 300)
-    assert not scheduler.is_closing_due(100.0 * MOST + 1.0, 100.0), "not before most is spent"
-    assert not scheduler.is_closing_due(MOST * 1e6, 1e6), "there is time enough"
-    assert not scheduler.is_closing_due(math.inf, math.inf)
-    assert scheduler.is_closing_due(20.0, 100.0), "to run all of 60 pairs twice takes longer"
+    assert until(100.0 * MOST + 1.0, 100.0) == pytest.approx(1.0), "not before most is spent"
+    assert until(MOST * 1e6, 1e6) > 0.0, "there is time enough"
+    assert until(math.inf, math.inf) == math.inf
+    assert until(20.0, 100.0) == 0.0, "to run all of 60 pairs twice takes longer"
+
+
+def test_proof_has_the_last_quarter_of_a_budget_and_little_before():
+    """Until then the search has the time; then both are run to the end, then there is a race."""
+    table, shares = made_up(1, FACTORS * 4, 60), {}
+    for will_close in (False, True):
+        scheduler = Scheduler(len(table), 60, first_cap=0.05, cutoff=60.0, will_close=will_close)
+        drive(scheduler, of_table(table), 900)
+        turns = scheduler.state.turns
+        shares[will_close] = (turns[BESIDE] + turns[RACE]) / turns.sum()
+    assert shares[True] < 0.5 * shares[False]
+    assert scheduler.seconds_until_closing(0.26e6, 1e6) == pytest.approx(0.01e6)
+    scheduler.close(True)
+    before = scheduler.state.turns.copy()
+    drive(scheduler, of_table(table), 700, after=scheduler.check)
+    spent = scheduler.state.turns - before
+    assert scheduler.standing(0).exact and scheduler.standing(scheduler.recommend()).exact
+    assert spent[RACE] > 0.25 * (spent.sum() - spent[CLOSING])
 
 
 def test_profiles_without_a_search_have_nothing_to_close():
     scheduler = Scheduler(8, None, first_cap=0.05, cutoff=60.0, profile="paper")
     drive(scheduler, of_table(made_up(1, FACTORS, 60)), 300)
-    assert not scheduler.is_closing_due(1.0, 1e6)
+    assert scheduler.seconds_until_closing(1.0, 1e6) == math.inf
 
 
 @pytest.mark.parametrize("resample", [False, True])

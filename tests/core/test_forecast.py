@@ -160,9 +160,13 @@ def test_crashes_have_no_end_to_wait_for():
 def test_at_the_end_of_a_budget_all_of_the_time_is_for_the_two():
     scheduler = searched(made_up(1, [1.2, 1.0, 2.5, 3.0, 4.0, 5.0], 3000), None, 250)
     search = forecast_of(scheduler)
-    closing = forecast_of(scheduler, is_closing=True)
+    closing = forecast_of(scheduler, closing_in=0.0)
     assert 0.0 < closing.faster.charged < 0.5 * search.faster.charged
     assert closing.close is None
+    later = forecast_of(scheduler, closing_in=10.0)
+    assert later.faster.charged == pytest.approx(closing.faster.charged + 10.0)
+    assert later.close == search.close
+    assert forecast_of(scheduler, closing_in=1e9) == search
 
 
 def test_of_a_space_without_end_it_is_about_those_looked_at():

@@ -47,13 +47,13 @@ def check(scenario: ScenarioFile) -> None:
     with readable_errors():
         from cunctator.scenario import load_scenario
         from cunctator.show.trial import check_parts
-        from cunctator.study.folder import new_scheduler, warn_of_reach
+        from cunctator.study.folder import new_scheduler, warn_of_reach, will_close
         from cunctator.study.trial import check_scenario, contradiction_in
 
         loaded = load_scenario(scenario)
         if loaded.instances.count is not None:  # of an endless stream enough can be had
             with announced_compilation():
-                warn_of_reach(new_scheduler(loaded), loaded)
+                warn_of_reach(new_scheduler(loaded, will_close(loaded)), loaded)
         console = Console()
         trials = check_scenario(loaded)
         print_parts(console, check_parts(loaded, trials))

@@ -15,7 +15,14 @@ import math
 from cunctator.core.claims import FASTER, claim_target, default_capital, upper_mean_of
 from cunctator.core.climbing import is_flying
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.known import cap_at, charged_so_far, has_lasted, pairs_worth, ramp
+from cunctator.core.known import (
+    cap_at,
+    charged_so_far,
+    has_lasted,
+    pairs_worth,
+    proof_share,
+    ramp,
+)
 from cunctator.core.sentinels import NONE, WHOLE
 from cunctator.core.state import BESIDE, ENDLESS, State
 from cunctator.core.values import value_at
@@ -46,7 +53,7 @@ def is_beside_due(state: State) -> bool:
         return False
     share = SHARE_AFTER if now.faster == now.incumbent else SHARE
     members = min(now.last_entered + 1, MOST_MEMBERS)
-    share *= ramp(pairs_worth(state, members), FEW_PAIRS, MANY_PAIRS)
+    share *= ramp(pairs_worth(state, members), FEW_PAIRS, MANY_PAIRS) * proof_share(state)
     return bool(has_lasted(state, LASTED) and state.turns[BESIDE] < share * charged_so_far(state))
 
 

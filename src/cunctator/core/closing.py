@@ -32,11 +32,18 @@ from cunctator.core.sentinels import NONE
 from cunctator.core.state import CLOSING, ENDLESS, RUNGS, State
 from cunctator.core.values import value_at
 
-MOST = 0.4
+MOST = 0.5
 """Of a budget: closing does not begin before the rest has been spent."""
 
 SLACK = 2.0
 """It begins when so many times what it is expected to take is left: the incumbent may change."""
+
+PROOF = 0.25
+"""Of a budget: the last part, in which there is time for proof even if closing takes less ..."""
+
+EARLY_PROOF = 0.25
+"""... so that before it, proof may do with this part of its usual time: all the more is left for
+finding a better answer. `benchmarks/budgets.py` measures what that gains."""
 
 CONTENDERS, MAY_BE_BETTER = 1, 0.5
 """So many others are run to the end with the incumbent, if they are slower by so many standard
@@ -147,11 +154,22 @@ def _may_be_better(state: State, index: int, goal: int) -> bool:
 
 
 @compiled_apart
+def seconds_until_closing(state: State, left: float, whole: float) -> float:
+    """How much of what is left of a budget is spent before it is time to close; infinite if that
+    cannot be said yet.
+    """
+    if not state.profile.has_ladder or state.ladder.made == 0 or math.isinf(left):
+        return math.inf
+    needed = min(MOST * whole, SLACK * _time_to_close(state))
+    if state.rules.early_proof < 1.0:
+        needed = max(needed, PROOF * whole)
+    return max(0.0, left - needed)
+
+
+@compiled
 def is_closing_due(state: State, left: float, whole: float) -> bool:
     """Whether it is time to close, with so many seconds left of a budget."""
-    if not state.profile.has_ladder or state.ladder.made == 0 or left > MOST * whole:
-        return False
-    return left <= SLACK * _time_to_close(state)
+    return seconds_until_closing(state, left, whole) <= 0.0
 
 
 @compiled

@@ -25,7 +25,7 @@ from cunctator.core.beside import (
 )
 from cunctator.core.certificate import Certificate, Point, PoolPoints
 from cunctator.core.claims import PRECISION, RIVALS
-from cunctator.core.known import charged_so_far, ramp
+from cunctator.core.known import charged_so_far, proof_share, ramp
 from cunctator.core.pools import pool_error
 from cunctator.core.projection import runs_to_be_close, runs_to_be_faster
 from cunctator.core.race import CUT_OFF, TARGETS
@@ -78,28 +78,31 @@ def forecast(
     certificate: Certificate,
     asked: Point | None = None,
     gamma: float = 0.0,
-    is_closing: bool = False,
+    closing_in: float = math.inf,
 ) -> Forecast:
     """What it takes to certify more than a certificate of the same state says.
 
     Of how close to the best the answer is: what was `asked`, against all but `gamma` of a space
     that is searched in pools; else the next of the race's targets, with at most a tenth cut off.
-    With `is_closing`, all of the time is for the answer and the default, until the budget ends.
+    `closing_in`: so many seconds later all of the time is for the answer and the default, until
+    the budget ends.
     """
     if certificate.optimal or certificate.incumbent != state.now.incumbent:
         return NOTHING_SAID
-    close = None if is_closing else _forecast_close(state, certificate, asked, gamma)
-    return Forecast(_forecast_faster(state, certificate, is_closing), close)
+    close = None if closing_in <= 0.0 else _forecast_close(state, certificate, asked, gamma)
+    return Forecast(_forecast_faster(state, certificate, closing_in), close)
 
 
-def _forecast_faster(state: State, certificate: Certificate, is_closing: bool) -> ToBeFaster | None:
+def _forecast_faster(
+    state: State, certificate: Certificate, closing_in: float
+) -> ToBeFaster | None:
     low, high = certificate.versus_default
     if low >= 1.0 or high < 1.0:  # certified, one way or the other
         return None
     seconds, pairs = runs_to_be_faster(state, certificate.incumbent)
     if math.isnan(seconds):
         return None
-    charged = float(seconds) if is_closing else _charged_beside(state, seconds)
+    charged = min(_charged_beside(state, seconds), closing_in + float(seconds))
     return ToBeFaster(charged, exact=bool(pairs >= state.rules.instances))
 
 
@@ -118,6 +121,7 @@ def _forecast_close(
     if math.isnan(seconds) or seconds == 0.0:
         return None
     share = SHARE_AFTER if state.now.faster == state.now.incumbent else SHARE
+    share *= proof_share(state)
     charged = AT_LEAST * float(seconds) / (1.0 - state.profile.full_share - share)
     looked_at = members if pool and pool.gamma > 0.0 else certificate.looked_at
     return ToBeClose(charged, target.epsilon, target.delta, looked_at)
@@ -150,11 +154,11 @@ def _charged_beside(state: State, seconds: float) -> float:
         return math.inf
     everybody = min(int(now.last_entered) + 1, MOST_MEMBERS) * float(now.incumbent_mean)
     begin = max(charged, float(now.incumbent_since) / (1.0 - LASTED))
-    due = float(state.turns[BESIDE]) + seconds
-    low, high = begin, max(begin, MANY_PAIRS * everybody, due / SHARE)
+    due, share = float(state.turns[BESIDE]) + seconds, SHARE * proof_share(state)
+    low, high = begin, max(begin, MANY_PAIRS * everybody, due / share)
     while high > low * (1.0 + PRECISION):
         middle = (low + high) / 2.0
-        if SHARE * ramp(middle / everybody, FEW_PAIRS, MANY_PAIRS) * middle < due:
+        if share * ramp(middle / everybody, FEW_PAIRS, MANY_PAIRS) * middle < due:
             low = middle
         else:
             high = middle

@@ -95,6 +95,12 @@ def pairs_worth(state: State, members: int) -> float:
 
 
 @compiled
+def proof_share(state: State) -> float:
+    """Of the time that is meant for proof, the part that is for it now: see `closing.py`."""
+    return 1.0 if state.now.closing else state.rules.early_proof
+
+
+@compiled
 def has_lasted(state: State, share: float) -> bool:
     """Whether the incumbent has been that for this share of the charged time."""
     charged = charged_so_far(state)

@@ -42,6 +42,7 @@ from cunctator.core.known import (
     last_octave,
     least_mean,
     pairs_worth,
+    proof_share,
     ramp,
     taken_for,
 )
@@ -90,6 +91,7 @@ def is_race_due(state: State) -> bool:
     share = LEAST_SHARE
     share += (MOST_SHARE - LEAST_SHARE) * ramp(state.by_ratio[ROOT].first, DOUBTFUL, CLEAR)
     share *= ramp(pairs_worth(state, now.race_members), FEW_PAIRS, MANY_PAIRS)
+    share *= proof_share(state)
     return bool(state.turns[RACE] < share * charged_so_far(state))
 
 

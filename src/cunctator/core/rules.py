@@ -30,6 +30,8 @@ class Rules(NamedTuple):
     """Caps above this are left out: the cutoff comes next."""
     penalty: float = 1.0
     """How many cutoffs a run counts that reaches it: 10 for PAR10; see `timeout_value`."""
+    early_proof: float = 1.0
+    """Until closing begins, `beside.py` and the race have this part of the time that is theirs."""
 
 
 @compiled

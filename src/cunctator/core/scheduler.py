@@ -19,7 +19,7 @@ from cunctator.core.bounds import lower_bound
 from cunctator.core.certificate import Certificate, Point, certify
 from cunctator.core.check import check_state
 from cunctator.core.climbing import rekey_climber
-from cunctator.core.closing import is_closing_due, set_closing
+from cunctator.core.closing import EARLY_PROOF, seconds_until_closing, set_closing
 from cunctator.core.compiled import compiled
 from cunctator.core.forecast import NOTHING_SAID, Forecast, forecast
 from cunctator.core.known import cap_at, is_exact, mean_runtime
@@ -124,6 +124,7 @@ class Scheduler:
         fixed: int = 1,
         limit: int | None = None,
         draws: Callable[[int], int] | None = None,
+        will_close: bool = False,
     ) -> None:
         """`instances` is the size of the finite set of pairs, or None for an endless stream.
 
@@ -131,7 +132,8 @@ class Scheduler:
         allows (see `pools.py`). The first `fixed` ones are no random draws. With `draws`, there
         are more configurations than are looked at: it says how many random draws are among the
         first so many, by default all but the `fixed`. A run that reaches the cutoff, or crashes,
-        counts as `penalty` times the cutoff: 10 for PAR10.
+        counts as `penalty` times the cutoff: 10 for PAR10. `will_close`: the budget is known, so
+        that most of the proof may wait for its last part; see `closing.py`.
         """
         constants = check_profile(profile)
         sizes = None
@@ -143,6 +145,8 @@ class Scheduler:
         rules = check_rules(
             constants, configurations, instances, first_cap, cutoff, confidence, penalty
         )
+        if will_close:
+            rules = rules._replace(early_proof=EARLY_PROOF)
         self.state = new_state(configurations, rules, constants, sizes)
         self._is_whole = draws is None if sizes is None else limit is not None
         self._draws = draws or (lambda size: size - fixed)
@@ -200,9 +204,9 @@ class Scheduler:
         """Whether what was put off is being brought to an end: see `closing.py`."""
         return bool(self.state.now.closing)
 
-    def is_closing_due(self, left: float, whole: float) -> bool:
-        """Whether that should begin, with so many seconds left of a budget."""
-        return bool(is_closing_due(self.state, float(left), float(whole)))
+    def seconds_until_closing(self, left: float, whole: float) -> float:
+        """How much of what is left of a budget is spent before that should begin."""
+        return float(seconds_until_closing(self.state, float(left), float(whole)))
 
     def close(self, is_closing: bool) -> None:
         """Begin with that, or go back to the search: there is more time after all."""
@@ -222,12 +226,12 @@ class Scheduler:
         certificate: Certificate,
         asked: Point | None = None,
         gamma: float = 0.0,
-        is_closing: bool = False,
+        closing_in: float = math.inf,
     ) -> Forecast:
         """What it takes to certify more than the certificate of this moment; see `forecast.py`."""
         if self.stop is not None:
             return NOTHING_SAID
-        return forecast(self.state, certificate, asked, gamma, is_closing)
+        return forecast(self.state, certificate, asked, gamma, closing_in)
 
     def standing(self, configuration: int) -> Standing:
         """What is known of one configuration."""

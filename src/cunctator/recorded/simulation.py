@@ -20,7 +20,7 @@ from cunctator.base.notices import announced_compilation
 from cunctator.base.records import StopReason
 from cunctator.core.certificate import Certificate, Point, certify
 from cunctator.core.check import check_state
-from cunctator.core.closing import MOST
+from cunctator.core.closing import EARLY_PROOF, MOST
 from cunctator.core.forecast import NOTHING_SAID, Forecast, forecast
 from cunctator.core.outlook import out_of_reach
 from cunctator.core.pairs import Compared, compared
@@ -71,12 +71,14 @@ class Simulation:
         ladder: bool = False,
         resample: bool = False,
         closing: bool = True,
+        will_close: bool = False,
     ) -> None:
         """`ladder`: the table's configurations are draws, to be looked at in pools that grow.
 
         `resample`: instances are drawn from the table with replacement, without end. Without
-        `closing`, the end of the budget comes unexpected: see `core/closing.py`. Runs that reach
-        the cutoff count as `penalty` times the cutoff.
+        `closing`, the end of the budget comes unexpected; `will_close`: most of the proof waits for
+        it, as in studies. See `core/closing.py`. Runs that reach the cutoff count as `penalty`
+        times the cutoff.
         """
         self.table = table
         self.profile = profile
@@ -89,6 +91,8 @@ class Simulation:
         constants = check_profile(profile)
         instances = None if resample else columns
         rules = check_rules(constants, rows, instances, first_cap, self.cutoff, confidence, penalty)
+        if will_close:
+            rules = rules._replace(early_proof=EARLY_PROOF)
         self.state = new_state(rows, rules, constants, pool_sizes(1, rows) if ladder else None)
         self.ledger = Ledger(new_record(Totals), np.zeros((1024, 3)))
         self.ledger.totals.look_closing = (1.0 - MOST) * self.budget if closing else math.inf

@@ -37,6 +37,9 @@ from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.tree import status_fields
 
+WILL_CLOSE = "closes"
+"""A fact: `will_close` held when the study began. Earlier versions did not know of it."""
+
 COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
 
 BEGUN = 19
@@ -70,6 +73,8 @@ def begin_study(
             "folder": str(scenario.folder),
             "created": str(time.time()),
         }
+        if will_close(scenario):
+            facts[WILL_CLOSE] = "yes"
         copy = directory / COPY
         try:
             text = scenario.text.encode()
@@ -170,8 +175,8 @@ def incumbent_of(directory: Path) -> int:
     return incumbent.index
 
 
-def new_scheduler(scenario: Scenario) -> Scheduler:
-    """The search of a scenario, before its first run."""
+def new_scheduler(scenario: Scenario, will_close: bool) -> Scheduler:
+    """The search of a scenario, before its first run; `will_close` is of the journal's facts."""
     search, size = scenario.search, scenario.space.size
     is_all = size is not None and scenario.configurations == size
     return Scheduler(
@@ -185,7 +190,16 @@ def new_scheduler(scenario: Scenario) -> Scheduler:
         fixed=scenario.space.fixed,
         limit=scenario.space.size,
         draws=None if is_all else scenario.space.draws,
+        will_close=will_close,
     )
+
+
+def will_close(scenario: Scenario) -> bool:
+    """Whether a study's end is to be for proof: its set of pairs has an end, so that answer and
+    default can be run on all of it, and nobody waits for something else to be certified.
+    """
+    search, pairs = scenario.search, scenario.instances.count
+    return pairs is not None and search.cutoff is not None and search.stop_at is None
 
 
 def warn_of_reach(scheduler: Scheduler, scenario: Scenario) -> None:
@@ -204,7 +218,7 @@ def compile_kernels() -> None:
     runs_to_be_faster(scheduler.state, 0)
     scheduler.standing(scheduler.recommend())
     scheduler.compared(0, 1)
-    scheduler.is_closing_due(0.0, 1.0)
+    scheduler.seconds_until_closing(0.0, 1.0)
     scheduler.close(True)
 
 
@@ -217,7 +231,7 @@ def _opened(
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
     with announced_compilation():
-        scheduler = new_scheduler(scenario)
+        scheduler = new_scheduler(scenario, journal.fact(WILL_CLOSE) is not None)
         compile_kernels()
         events = journal.events()
         try:

@@ -162,8 +162,7 @@ class Study:
                 certificate,
                 Point(target.delta, target.epsilon, math.inf) if target else None,
                 target.gamma if target else 0.0,
-                # A study that has stopped would go on with a search, not with the end of one.
-                self.scheduler.is_closing and self.stop is None,
+                self._closing_in(),
             ),
             own_seconds=time.process_time() - self._own_before,
             busy=self._workers.busy_seconds / self._workers.slots / self._elapsed,
@@ -357,12 +356,23 @@ class Study:
         """
         if self.stop is not None or (self.scheduler.is_closing and not is_extended):
             return
-        rests = rests_of(self.budget, self._spent)
-        is_due = any(self.scheduler.is_closing_due(left, whole) for left, whole in rests)
+        is_due = self._until_closing() <= 0.0
         if is_due != self.scheduler.is_closing:
             self.scheduler.close(is_due)
             self._journal.note_closing(is_due)
             logger.info("closing" if is_due else "no longer closing")
+
+    def _until_closing(self) -> float:
+        """Seconds that are charged before it is time to close, by whichever limit comes first."""
+        rests = rests_of(self.budget, self._spent)
+        until = self.scheduler.seconds_until_closing
+        return min((until(left, whole) for left, whole in rests), default=math.inf)
+
+    def _closing_in(self) -> float:
+        """The same for a forecast: a study that has stopped would go on with a search."""
+        if self.stop is not None:
+            return math.inf
+        return 0.0 if self.scheduler.is_closing else self._until_closing()
 
     def _look(self) -> None:
         """At the clock, the budget and the certificate."""
