@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cunctator import load_table
+from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.core.known import cap_at
 from cunctator.core.queues import head_level
 from cunctator.core.replay import replay
@@ -19,6 +20,19 @@ from cunctator.recorded.simulation import Simulation
 from cunctator.recorded.table import make_table
 from tests.core.driving import asked_row, events_of, outcome, told_row
 from tests.core.test_climbing import runtimes
+
+
+@pytest.mark.parametrize(("instances", "first_cap"), [(10, 0.01), (100, 0.05), (8, 0.05)])
+def test_nobody_is_looked_for_who_cannot_be_better(instances, first_cap):
+    """If all runs count as the first cap, no larger pool has anybody better."""
+    cutoff = 5.0 if instances == 10 else 4.0
+    scheduler = Scheduler(None, instances, first_cap=first_cap, cutoff=cutoff)
+    while (run := scheduler.ask()) is not None:
+        scheduler.tell(run, Outcome(Status.SOLVED, 0.001))
+        assert scheduler.step < 1000
+    assert scheduler.stop is StopReason.BEST_OF_POOL
+    assert scheduler.state.testers.size < 100
+    assert scheduler.standing(scheduler.recommend()).exact
 
 
 @given(

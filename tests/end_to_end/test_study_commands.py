@@ -232,13 +232,16 @@ def test_options_of_run_are_kept_by_the_study(folder):
     kept = load_scenario(study / "scenario.toml", folder)
     assert (kept.search.seed, kept.search.workers, kept.search.cutoff) == (9, 1, 0.5)
     assert kept.search.penalty == 10 and again["certificate"]["penalty"] == 10
-    refused("run", place, folder / "b", "--penalty", "0", words=["search.penalty", "at least 1"])
+    refused(
+        "run", place, folder / "b", "--penalty", "0", words=["cunctator: --penalty:", "at least 1"]
+    )
+    refused("run", place, folder / "b", "--budget", "0s", words=["--budget:", "'0s'"])
     refused("run", place, folder / "b", "--penalty", "nan", words=["--penalty is nan", "e.g. 10"])
     refused("run", place, folder / "b", "--budget", "much", words=["--budget is 'much'"])
     refused("run", place, folder / "b", "--cutoff", "2x", words=["--cutoff is '2x'", "2m30s"])
     refused("run", place, folder / "b", "--cutoff", "1ms", words=["below the first cap"])
     refused("run", place, folder / "b", "--workers", "0", words=["--workers"])
-    refused("run", place, folder / "b", "--seed", str(2**40), words=["search.seed"])
+    refused("run", place, folder / "b", "--seed", str(2**40), words=["--seed:"])
 
 
 def test_init_writes_an_example(tmp_path):

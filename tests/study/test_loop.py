@@ -15,13 +15,14 @@ import pytest
 
 from cunctator.base.errors import StudyProblem
 from cunctator.base.records import StopReason
+from cunctator.core.closing import EARLY_PROOF
 from cunctator.core.replay import AS_BEFORE, BEGUN, ENDED
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import load_scenario
 from cunctator.show.study import CLOSING, facts
-from cunctator.study.folder import begin_study, resumed_study
+from cunctator.study.folder import begin_study, resumed_study, will_close
 from cunctator.study.journal.journal import Journal, open_journal
-from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
+from tests.recorded_workers import SCENARIO, SEEDLESS, RecordedWorkers, report_of
 from tests.study.conducting import conduct, events_of, go_on, write_scenario
 
 
@@ -99,6 +100,48 @@ def test_with_more_time_it_is_searched_again(tmp_path, budget):
     assert flips[flips != AS_BEFORE].tolist()[:2] == [BEGUN, ENDED]
     with resumed_study(tmp_path / "study", 0.0, lambda *_: RecordedWorkers()) as study:
         assert study.scheduler.is_closing == again.closing
+
+
+@pytest.mark.parametrize("lost", ["interrupted", "killed", "in the copy"])
+def test_an_extension_that_was_not_made_use_of_is_not_forgotten(tmp_path, lost):
+    """Nobody goes on closing because the session that was given more ended at its start."""
+    folder = tmp_path / "study"
+    conduct(write_scenario(tmp_path, "runs = 150"), folder, RecordedWorkers())
+    if lost == "in the copy":
+        copy = folder / "scenario.toml"
+        copy.write_text(copy.read_text().replace("runs = 150", "runs = 3150"))
+    else:
+        with resumed_study(folder, 0.0, lambda *_: RecordedWorkers(), more_runs=3000) as study:
+            if lost == "interrupted":
+                study.interrupt()
+                study.run()
+            study._journal.commit()
+    view = go_on(folder, RecordedWorkers())
+    assert view.spent.runs == 3150
+    flips = events_of(folder).closing
+    assert flips[flips != AS_BEFORE].tolist()[:2] == [BEGUN, ENDED]
+    before = len(flips)
+    go_on(folder, RecordedWorkers())
+    assert len(events_of(folder).closing) == before, "there is no more to be spent"
+
+
+def test_most_of_the_proof_waits_if_a_set_can_be_run_whole(tmp_path):
+    """That is decided when a study begins, and kept."""
+    endless = write_scenario(tmp_path, "runs = 60")
+    assert not will_close(endless)
+    names = f"names = {[str(number) for number in range(20)]}"
+    text = SEEDLESS.replace('names = ["a", "b", "c"]', names)
+    whole = write_scenario(tmp_path, "runs = 60", text=text)
+    waits_for = text.replace("[budget]", "stop_at = {epsilon = 0.1, delta = 0.1}\n[budget]")
+    assert will_close(whole)
+    assert not will_close(write_scenario(tmp_path, "runs = 60", text=waits_for))
+    for scenario, share in ((endless, 1.0), (whole, EARLY_PROOF)):
+        folder = tmp_path / str(share)
+        with begin_study(scenario, folder, lambda *_: RecordedWorkers()) as study:
+            assert study.scheduler.state.rules.early_proof == share
+            study.run()
+        with resumed_study(folder, 0.0, lambda *_: RecordedWorkers()) as study:
+            assert study.scheduler.state.rules.early_proof == share
 
 
 def test_it_says_that_it_is_closing(tmp_path):

@@ -110,6 +110,13 @@ def test_wrong_numbers_of_seeds_are_refused(tmp_path, command, more, words):
     assert words in str(caught.value)
 
 
+def test_a_set_has_no_more_pairs_than_fit_into_memory(tmp_path):
+    names = f"names = {[str(number) for number in range(11)]}"
+    words = "with 1,000,000 each, 11 instances make more than 10,000,000 pairs; give fewer"
+    with pytest.raises(InvalidScenario, match=words):
+        scenario(tmp_path, names, SEEDED, "seeds = 1000000")
+
+
 def test_a_generator_has_no_number_of_seeds(tmp_path):
     source = "generator = ['{python}', '{seed}']"
     with pytest.raises(InvalidScenario, match="a generator's instances come up once each"):

@@ -78,6 +78,14 @@ class InvalidKey(CunctatorError):
         super().__init__(f"{name + ': ' if name else ''}{self.problem}; {self.fix}")
 
 
+class InvalidOption(CunctatorError):
+    """What an option puts into a scenario is wrong there."""
+
+    def __init__(self, option: str, problem: str, fix: str) -> None:
+        self.option = option
+        super().__init__(f"{option}: {one_line(problem)}; {one_line(fix)}")
+
+
 class InvalidScenario(CunctatorError):
     """A scenario file cannot be used as it is."""
 

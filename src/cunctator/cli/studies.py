@@ -7,7 +7,7 @@ import shlex
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -273,7 +273,7 @@ def conduct(
 
     console = Console(stderr=True)
     with quick_interrupt(), opened as study:
-        with interruptible(study), watched(console) as show:
+        with interruptible(study, console), watched(console) as show:
             view = study.run(show)
         data = {**view.snapshot().as_data(), **shared_data(directory, study.trajectory)}
         save(data, json_file)
@@ -323,7 +323,7 @@ def finish(view: View) -> None:
 
 
 @contextmanager
-def interruptible(study: Study) -> Iterator[None]:
+def interruptible(study: Study, console: Console) -> Iterator[None]:
     """Ctrl-C once: end the study in good order. Twice: now; the journal is safe either way."""
     presses = 0
 
@@ -334,7 +334,12 @@ def interruptible(study: Study) -> Iterator[None]:
         if presses > 1:
             say("ended at once; everything recorded is kept, resume it")
             os._exit(INTERRUPTED)
-        say("ending; press Ctrl-C again to end at once")
+        if console.is_terminal:
+            # Above the live display, which would write over it; it may be writing just now.
+            with suppress(OSError, RuntimeError):
+                console.print("cunctator: ending; press Ctrl-C again to end at once")
+        else:
+            say("ending; press Ctrl-C again to end at once")
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -53,7 +53,10 @@ def choose_honestly(state: State, size: int) -> int:
         for index in range(size):
             if next_kind(state, index) != NOTHING:
                 return index
-    if size == state.pools[state.pools.size - 1].members:
+    is_all = size == state.pools[state.pools.size - 1].members
+    # No run counts less than the first cap: whoever is there is as good as any, also in pools to
+    # come, and all of them would be opened in the search for somebody better.
+    if is_all or bound <= state.rules.first_cap:
         state.now.proved = best
     return EXHAUSTED
 

@@ -12,7 +12,7 @@ from cunctator.base.units import SECONDS, finite_or_none
 from cunctator.core.forecast import Forecast, ToBeClose, ToBeFaster
 from cunctator.core.reach import is_out_of_reach
 from cunctator.core.state import State
-from cunctator.core.statement import DOUBLE, set_in_words
+from cunctator.core.statement import DOUBLE, percent, set_in_words
 
 UNITS = (("day", SECONDS["d"]), ("hour", SECONDS["h"]), ("minute", SECONDS["min"]))
 """Longer ones first; the rest is in seconds."""
@@ -39,7 +39,7 @@ def outlook(
             "exact": faster.exact,
         },
         "close": None
-        if close is None
+        if close is None or is_soon(close, clock)
         else {
             "headline": close_in_words(close, left, clock),
             **_times(close.charged, clock),
@@ -52,7 +52,7 @@ def outlook(
 def faster_in_words(needed: ToBeFaster, left: float = math.inf, clock: float | None = None) -> str:
     """When it will be certified that the answer is faster than the default."""
     if math.isinf(needed.charged):
-        return "faster than the default: not in sight, nothing so far shows that it is"
+        return "faster than the default: not in sight so far"
     time = _time(needed.charged, clock, math.ceil)
     if needed.exact:
         words = f"faster than the default? Known exactly after about {time}"
@@ -60,6 +60,11 @@ def faster_in_words(needed: ToBeFaster, left: float = math.inf, clock: float | N
         rate = "" if clock is None else " at this rate"
         words = f"faster than the default: about {time}{rate}"
     return words + _beyond(needed.charged, left)
+
+
+def is_soon(needed: ToBeClose, clock: float | None) -> bool:
+    """Whether it may be certified within a second: rounded down, nothing is left to say."""
+    return needed.charged * (1.0 if clock is None else clock) < 1.0
 
 
 def close_in_words(needed: ToBeClose, left: float = math.inf, clock: float | None = None) -> str:
@@ -83,8 +88,9 @@ def out_of_reach(state: State, seeds: int | None = None) -> str:
     """
     if state.testers.size == 1 or not is_out_of_reach(state):
         return ""
+    confidence = 1.0 - state.rules.error - state.rules.gamma_error
     return (
-        f"with {100 * (1 - state.rules.error):.10g}% confidence,"
+        f"with {percent(confidence)} confidence,"
         f" {set_in_words(state.rules.instances, seeds)} can never show that the answer is faster;"
         " only running everything to the end can: ask for less confidence or give more instances"
     )

@@ -43,7 +43,7 @@ def headline(certificate: Certificate, delta: float | None = None) -> str:
 
 
 def _sure(certificate: Certificate) -> str:
-    return f"With {_percent(certificate.confidence)} confidence"
+    return f"With {percent(certificate.confidence)} confidence"
 
 
 def _about(certificate: Certificate) -> str:
@@ -95,7 +95,7 @@ def versus_default(certificate: Certificate) -> str:
     if certificate.incumbent == 0:
         return "The answer is the default configuration."
     if math.isinf(low):
-        return "The default crashes, and never finishes."
+        return "The default has crashed: its mean is infinite, as there is no cutoff."
     where, sure = _about(certificate), f"{_sure(certificate)}, the"
     if high <= low * EXACT:
         sure = "By the times that were measured, the" if certificate.measured else "The"
@@ -175,7 +175,7 @@ def _pool_as_data(pool: PoolPoints) -> dict[str, object]:
     }
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A percentage, never more than it is: 99.9999%, not 100%."""
     return f"{math.floor(share * 1e8 + 1e-6) / 1e6:.10g}%"
 

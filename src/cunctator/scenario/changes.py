@@ -19,6 +19,17 @@ Changes = Mapping[tuple[str, str], str | float]
 """New values by table and key."""
 
 
+BUDGETS = ("charged", "runs")
+"""Keys that `--budget` gives, whichever it is."""
+
+
+def option_of(key: tuple[str | int, ...], changes: Changes) -> str | None:
+    """The option that gave what a key holds, if one did."""
+    if key[:2] not in changes:
+        return None
+    return "--budget" if key[1] in BUDGETS else f"--{key[1]}"
+
+
 def with_changes(text: str, changes: Changes) -> str:
     """The text of a scenario, which is known to be TOML, with other values for some keys."""
     for (table, key), value in changes.items():

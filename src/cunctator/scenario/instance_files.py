@@ -20,6 +20,9 @@ from cunctator.target.template import fill, names_in, parse_item
 
 GENERATOR_PLACEHOLDERS = ("index", "seed", "output", "python")
 
+MOST_PAIRS = 10_000_000
+"""Of a finite set, whose order is laid out in memory."""
+
 ENOUGH_PAIRS = 100
 """Of a randomised target, instances are run with one seed each if there are so many of them, and
 with more if there are fewer. So what is certified is about a set that a study of minutes can run
@@ -57,6 +60,10 @@ def make_instances(
     are_files = table.names is None
     names = _checked(written, folder, (key, table.source)) if are_files else written
     number = seeds if isinstance(seeds, int) else None
+    if number is not None and number * len(written) > MOST_PAIRS:
+        problem = f"with {number:,} each, {len(written):,} instances make more than"
+        fix = 'give fewer, or "endless": then pairs are drawn one after the other'
+        raise InvalidKey((key, "seeds"), f"{problem} {MOST_PAIRS:,} pairs", fix)
     return Instances(names, stream, takes_seed, number, are_files), written
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cunctator.base.errors import InvalidKey, InvalidScenario
-from cunctator.scenario.changes import Changes, with_changes, with_initial
+from cunctator.base.errors import InvalidKey, InvalidOption, InvalidScenario
+from cunctator.scenario.changes import Changes, option_of, with_changes, with_initial
 from cunctator.scenario.commands import make_command
 from cunctator.scenario.digest import digests_of
 from cunctator.scenario.instance_files import check_program, make_instances
@@ -68,6 +68,9 @@ def load_scenario(
         _check_numbers(data, ())
         return _build(place, text, data, (folder or place.parent).resolve(), silent_is_endless)
     except InvalidKey as error:
+        option = option_of(error.key, changes or {})
+        if option is not None:
+            raise InvalidOption(option, error.problem, error.fix) from None
         line = line_of(text, error.key)
         name = ".".join(str(part) for part in error.key)
         raise InvalidScenario(place, line, name, error.problem, error.fix) from None

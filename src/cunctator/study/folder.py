@@ -257,12 +257,25 @@ def _opened(
         note_session(journal, scenario, version("cunctator"))
         workers = make_workers(scenario, directory)
         try:
+            is_extended = _is_extended(journal, budget, any(added))
             yield Study(
-                scenario, scheduler, journal, workers, budget, spent, unfinished, any(added)
+                scenario, scheduler, journal, workers, budget, spent, unfinished, is_extended
             )
         finally:
             workers.close()
             journal.close()
+
+
+def _is_extended(journal: Journal, budget: Budget, is_added: bool) -> bool:
+    """Whether a study may spend more than when it began to close.
+
+    That may have been given long ago, if the study was killed or interrupted before it made use of
+    it, or in its copy of the scenario. Earlier versions did not write down what it was before.
+    """
+    before = journal.closing_budget()
+    if before is None:
+        return is_added
+    return any(now > then for now, then in zip(budget.limits, before, strict=False))
 
 
 def _cannot_go_on(directory: Path, error: DifferentReplay) -> StudyProblem:

@@ -66,7 +66,7 @@ class Study:
         unfinished: Iterable[Run] = (),
         is_extended: bool = False,
     ) -> None:
-        """`is_extended`: the budget is larger than when the study was last conducted."""
+        """`is_extended`: the budget is larger than when the study began to close."""
         self.scenario = scenario
         self.scheduler = scheduler
         self.stop: StopReason | None = None
@@ -359,7 +359,7 @@ class Study:
         is_due = self._until_closing() <= 0.0
         if is_due != self.scheduler.is_closing:
             self.scheduler.close(is_due)
-            self._journal.note_closing(is_due)
+            self._journal.note_closing(is_due, self.budget.limits)
             logger.info("closing" if is_due else "no longer closing")
 
     def _until_closing(self) -> float:
@@ -369,8 +369,8 @@ class Study:
         return min((until(left, whole) for left, whole in rests), default=math.inf)
 
     def _closing_in(self) -> float:
-        """The same for a forecast: a study that has stopped would go on with a search."""
-        if self.stop is not None:
+        """The same for a forecast: one whose budget is spent would go on with a search."""
+        if self.stop is StopReason.BUDGET:
             return math.inf
         return 0.0 if self.scheduler.is_closing else self._until_closing()
 

@@ -33,6 +33,11 @@ class Budget:
     wall: float = math.inf
     runs: float = math.inf
 
+    @property
+    def limits(self) -> tuple[float, float, float]:
+        """All three."""
+        return self.charged, self.wall, self.runs
+
 
 @dataclass(slots=True)
 class Spent:
@@ -151,7 +156,7 @@ class View:
 
     def _forecast(self) -> ForecastStatement:
         spent, left = self.spent, math.inf
-        if self.stop is None:  # one that has stopped goes on with more
+        if self.stop is not StopReason.BUDGET:  # one whose budget is spent goes on with more
             left = min((rest for rest, _ in rests_of(self.budget, spent)), default=math.inf)
         clock = spent.wall / spent.charged if spent.charged else 0.0
         return ForecastStatement.model_validate(outlook(self.forecast, left, clock))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import fields
 from importlib.metadata import version
@@ -24,6 +25,7 @@ import numpy as np
 
 from cunctator.base.errors import StudyProblem
 from cunctator.base.records import Run, Status
+from cunctator.base.units import finite_or_none
 from cunctator.core.replay import Events
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.core.sentinels import ASKED
@@ -31,6 +33,7 @@ from cunctator.study.journal.file import FILE, connect, damaged
 from cunctator.study.journal.records import Change, Crash, FileState
 from cunctator.study.journal.rows import (
     WRONG_EVENTS,
+    closing_budget_of,
     closing_of,
     decoded,
     encoded,
@@ -86,7 +89,9 @@ class Journal:
         self.directory = directory
         self.store = Store(directory, connection)
         self._closing: bool | None = None
-        """What the next event is to say of that: see `note_closing`."""
+        """What the next event is to say of that: see `note_closing` ..."""
+        self._closing_budget: list[float | None] = []
+        """... and of what was to be spent in all."""
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
@@ -100,12 +105,22 @@ class Journal:
         """Raise StudyProblem, which names the first bad row, if any is not as it was written."""
         self.store.check(LAYOUTS)
 
-    def note_closing(self, is_closing: bool) -> None:
-        """Remember that closing has begun, or is over (`core/closing.py`), with the next event.
+    def note_closing(self, is_closing: bool, budget: Sequence[float]) -> None:
+        """Remember that closing has begun, or is over (`core/closing.py`), with the next event, and
+        what the study may spend in all.
 
-        If there is none any more, nothing has come of it.
+        If there is no event any more, nothing has come of it.
         """
-        self._closing = is_closing
+        self._closing, self._closing_budget = is_closing, [finite_or_none(one) for one in budget]
+
+    def closing_budget(self) -> list[float] | None:
+        """What the study might spend in all when closing last began or ended, if that is known."""
+        row = self.store.one(
+            "select details from events where details like '%\"closing_budget\"%'"
+            " order by id desc limit 1"
+        )
+        with self.store.reading():
+            return None if row is None else closing_budget_of(row[0])
 
     def add_ask(self, run: Run, at: float) -> None:
         """Remember that a run was asked for; it counts once `commit` has returned."""
@@ -129,7 +144,8 @@ class Journal:
         details: dict[str, object] | None,
     ) -> None:
         if self._closing is not None:
-            details = {**(details or {}), "closing": self._closing}
+            said = {"closing": self._closing, "closing_budget": self._closing_budget}
+            details = {**(details or {}), **said}
             self._closing = None
         numbers = (run.number, at, status, run.configuration, run.pair, run.cap, seconds)
         self.store.add(EVENTS, *numbers, None if details is None else encoded(json.dumps(details)))

@@ -10,6 +10,7 @@ Names of files need not be UTF-8. They are kept as the bytes they are, by `cast(
 from __future__ import annotations
 
 import json
+import math
 
 from cunctator.core.replay import AS_BEFORE, BEGUN, ENDED
 from cunctator.target.replies import Given
@@ -72,6 +73,17 @@ def closing_of(details: bytes) -> int:
     data = parsed(decoded(details))
     said = data.get("closing") if isinstance(data, dict) else None
     return AS_BEFORE if said is None else BEGUN if said is True else ENDED
+
+
+def closing_budget_of(details: object) -> list[float]:
+    """What a study might spend when closing began or ended, from an event's details."""
+    data = parsed(details)
+    limits = data.get("closing_budget") if isinstance(data, dict) else None
+    if not isinstance(limits, list):
+        raise ValueError("a budget that is no list")
+    if not all(one is None or isinstance(one, int | float) for one in limits):
+        raise ValueError("a budget that is none")
+    return [math.inf if one is None else float(one) for one in limits]
 
 
 def problem_of(details: object) -> str:
