@@ -29,7 +29,7 @@ TABLE, FIRST_CAP = "minisat", 0.01
 SETS = ((120, 500), (120, 850), (200, 800), (200, 2000))
 """Formulas, and budgets in runs of the default."""
 
-STUDIES = 100
+STUDIES = 60
 
 
 class Study(NamedTuple):
