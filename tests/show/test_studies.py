@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from cunctator.base.records import Status
 from cunctator.cli.common import app
 from cunctator.scenario import load_scenario
-from cunctator.show.study import story
+from cunctator.show.study import comparison, story
 from cunctator.show.trial import check_parts
 from cunctator.show.validation import validation_table
 from cunctator.study.folder import resumed_study
@@ -156,3 +156,9 @@ def test_a_simulation_says_the_same(tmp_path, caplog):
             assert one["headline"][1:] in output
             assert one["charged"] is None or "of runs" in one["headline"]
     assert any(said.values())
+
+
+def test_parameters_that_are_active_nowhere_are_counted():
+    told = shown([comparison({"a": 1}, {"a": 2, "b": 3}, 5)])
+    assert "3 more parameters, active in neither" in " ".join(told.split())
+    assert "active in neither" not in shown([comparison({"a": 1}, {"a": 2}, 1)])

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from cunctator.base.errors import InvalidSetting, StudyProblem
 from cunctator.base.records import StopReason
 from cunctator.cli.common import app
+from cunctator.cli.studies import validated
 from cunctator.scenario import load_scenario
 from cunctator.study import folder as study_folder
 from cunctator.study.folder import begin_study, resumed_study
@@ -334,3 +335,15 @@ def test_what_to_do_next(conducted):
     again = conduct("resume", study)
     assert "% busy" not in again and "Stopped: proved the best of those looked at" in again
     assert "% busy" not in conduct("status", study)
+
+
+def test_validation_says_that_a_study_is_still_at_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("cunctator.study.validate.validate", lambda *_: None)
+    (tmp_path / "scenario.toml").write_text(SCENARIO + "runs = 150")
+    loaded, folder = load_scenario(tmp_path / "scenario.toml"), tmp_path / "study"
+    with begin_study(loaded, folder, lambda *_: RecordedWorkers()) as study:
+        study.run()
+        validated(loaded, folder, 1)
+        assert "is still at work" in capsys.readouterr().err
+    validated(loaded, folder, 1)
+    assert not capsys.readouterr().err

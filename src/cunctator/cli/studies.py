@@ -147,11 +147,14 @@ def validated(
     """Validate the answer of a study, with a bar while it runs."""
     from rich.progress import Progress
 
-    from cunctator.study.folder import incumbent_of
+    from cunctator.study.folder import incumbent_of, is_driven
     from cunctator.study.validate import validate as run_validation
 
     index = incumbent_of(directory)
     console = Console(stderr=True)
+    if is_driven(directory):
+        words = "is still at work: its answer may change, and these runs take time from it"
+        typer.echo(f"{directory} {words}", err=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("validating", total=None)
 
@@ -292,7 +295,8 @@ def print_end(study: Study, view: View) -> None:
     console = Console()
     space = study.scenario.space
     if view.has_incumbent:
-        console.print(comparison(space.default, space.configuration(view.incumbent.configuration)))
+        answer = space.configuration(view.incumbent.configuration)
+        console.print(comparison(space.default, answer, len(space.parameters)))
     certificate = view.snapshot().certificate
     if certificate is not None and certificate.pools:
         console.print(pool_table(certificate.pools))

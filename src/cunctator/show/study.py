@@ -138,9 +138,15 @@ def _seconds(value: float | None) -> str:
     return "infinity" if value is None else format_duration(value)
 
 
-def comparison(default: Mapping[str, Value], answer: Mapping[str, Value]) -> RenderableType:
-    """Both configurations side by side; what differs stands out."""
+def comparison(
+    default: Mapping[str, Value], answer: Mapping[str, Value], parameters: int = 0
+) -> RenderableType:
+    """Both configurations side by side; what differs stands out. Of all `parameters`, those that
+    are active in neither are left out.
+    """
     grid = Grid(title="The answer beside the default")
+    if (left_out := parameters - len({*default, *answer})) > 0:
+        grid.caption = f"{counted(left_out, 'more parameter')}, active in neither"
     for heading in ("parameter", "default", "answer"):
         grid.add_column(heading, overflow="fold")
     for name in [*default, *(name for name in answer if name not in default)]:
