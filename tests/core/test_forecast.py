@@ -16,7 +16,6 @@ from cunctator.core.known import charged_so_far
 from cunctator.core.outlook import (
     close_in_words,
     faster_in_words,
-    is_soon,
     out_of_reach,
     outlook,
 )
@@ -235,9 +234,8 @@ def test_words():
         "within 2 times the best of 24 looked at: not before 5 more minutes, more than is left"
     )
     assert "not in sight" in close(math.inf)
-    soon = ToBeClose(0.02, 0.5, 0.1, None)
-    assert is_soon(soon, 1.0) and is_soon(soon, None) and not is_soon(soon, 60.0)
-    assert outlook(Forecast(None, soon), clock=1.0)["close"] is None, "rounded down, it is nothing"
+    assert close(0.02, 0.5) == "within 50% of the best: perhaps within a second"
+    assert close(0.02, 0.5, clock=60.0).endswith("not before 1 more second")
     longest = [faster(86400.0 * 999), faster(math.inf), close(86400.0 * 999, 0.02, 10_000)]
     assert max(map(len, longest)) <= 80
 

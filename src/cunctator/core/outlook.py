@@ -39,7 +39,7 @@ def outlook(
             "exact": faster.exact,
         },
         "close": None
-        if close is None or is_soon(close, clock)
+        if close is None
         else {
             "headline": close_in_words(close, left, clock),
             **_times(close.charged, clock),
@@ -62,11 +62,6 @@ def faster_in_words(needed: ToBeFaster, left: float = math.inf, clock: float | N
     return words + _beyond(needed.charged, left)
 
 
-def is_soon(needed: ToBeClose, clock: float | None) -> bool:
-    """Whether it may be certified within a second: rounded down, nothing is left to say."""
-    return needed.charged * (1.0 if clock is None else clock) < 1.0
-
-
 def close_in_words(needed: ToBeClose, left: float = math.inf, clock: float | None = None) -> str:
     """Not before when it will be certified how close to the best the answer is."""
     whom = "the best"
@@ -77,6 +72,8 @@ def close_in_words(needed: ToBeClose, left: float = math.inf, clock: float | Non
         words = f"within {1 + needed.epsilon:.4g} times {whom}"
     if math.isinf(needed.charged):
         return f"{words}: not in sight, others seem too close so far"
+    if needed.charged * (1.0 if clock is None else clock) < 1.0:
+        return f"{words}: perhaps within a second"
     time = _time(needed.charged, clock, math.floor)
     return f"{words}: not before {time}{_beyond(needed.charged, left)}"
 

@@ -61,14 +61,16 @@ def load_scenario(
         raise InvalidScenario(
             place, None, "", "a number has too many digits", "shorten it"
         ) from None
+    is_changed = False
     try:
         if changes or initial:
             text = with_initial(with_changes(text, changes or {}), initial)
             data = tomllib.loads(text)
+            is_changed = True
         _check_numbers(data, ())
         return _build(place, text, data, (folder or place.parent).resolve(), silent_is_endless)
     except InvalidKey as error:
-        option = option_of(error.key, changes or {})
+        option = option_of(error.key, changes or {}) if is_changed else None
         if option is not None:
             raise InvalidOption(option, error.problem, error.fix) from None
         line = line_of(text, error.key)

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from cunctator.base.units import counted, format_duration
-from cunctator.core.outlook import close_in_words, faster_in_words, is_soon
+from cunctator.core.outlook import close_in_words, faster_in_words
 from cunctator.core.statement import counting_note, headline, versus_default
 from cunctator.recorded.result import BEST_SHOWN, Result
 from cunctator.recorded.simulation import Simulation
@@ -84,7 +84,7 @@ def _story(result: Result) -> Iterator[str]:
         if result.forecast.faster:
             yield sentence(faster_in_words(result.forecast.faster))
     yield headline(result.certificate, result.asked_delta)
-    if result.forecast.close and not is_soon(result.forecast.close, None):
+    if result.forecast.close:
         yield sentence(close_in_words(result.forecast.close))
     if note := counting_note(result.certificate):
         yield note
