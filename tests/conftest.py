@@ -16,9 +16,10 @@ settings.register_profile(
 )
 settings.load_profile("cunctator")
 
-# Under nohup, whatever is started ignores hang-ups, and in the background of a script interrupts;
-# tests of these would be about that.
+# Under nohup, whatever is started ignores hang-ups, and in the background of a script interrupts
+# and SIGQUIT; tests of these would be about that.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
