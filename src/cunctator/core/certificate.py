@@ -43,7 +43,8 @@ from cunctator.core.claims import (
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import is_exact, last_octave, mean_runtime, octave_at
 from cunctator.core.pools import missed_share, pool_error
-from cunctator.core.sentinels import WHOLE
+from cunctator.core.proposals import is_proposal
+from cunctator.core.sentinels import NONE, WHOLE
 from cunctator.core.state import ENDLESS, GAMMA_SHARE, State
 
 NEARLY_AS_MUCH = 1.25
@@ -194,7 +195,11 @@ def measure_rivals(
 def is_known_best(state: State, answer: int) -> bool:
     """Whether all is known of all, and nobody is better."""
     for index in range(state.testers.size):
-        if not is_exact(state, index) or mean_runtime(state, index) < mean_runtime(state, answer):
+        if not is_exact(state, index):
+            if is_proposal(state, index):
+                continue  # if all that there is is in a pool, it is there once more
+            return False
+        if mean_runtime(state, index) < mean_runtime(state, answer):
             return False
     return not math.isinf(mean_runtime(state, answer))
 
@@ -253,10 +258,11 @@ def _pool_points(
     state: State, incumbent: int, draws: Callable[[int], int], is_whole: bool
 ) -> tuple[PoolPoints, ...]:
     """What is certified against each open pool."""
-    sizes, rules = state.pools["members"].tolist(), state.rules
+    sizes, rules = state.pools["count"].tolist(), state.rules
     is_one = len(sizes) == 1
     opened, charged = int(state.now.opened), state.testers["charged"]
     total = math.fsum(charged) or 1.0  # to the digit, whatever room there is
+    drawn = charged[state.testers["proposed_at"] == NONE]
 
     def part(error: float, pool: int) -> float:
         return error if is_one else pool_error(error, pool + 1)
@@ -272,7 +278,7 @@ def _pool_points(
         missed = part(rules.gamma_error, pool)
         gamma = 0.0 if is_all else missed_share(draws(sizes[pool]), missed)
         points = _points(caps, ratios[pool])
-        share = math.fsum(charged[: sizes[pool]]) / total
+        share = math.fsum(drawn[: sizes[pool]]) / total
         found.append(PoolPoints(sizes[pool], gamma, share, points))
     return tuple(found)
 

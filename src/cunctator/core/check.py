@@ -206,6 +206,7 @@ def _check_race(state: State) -> None:
         return
     assert now.racing == now.incumbent
     rivals = np.arange(now.race_members) != now.racing
+    rivals &= testers["proposed_at"][: now.race_members] == NONE
     unbeaten = rivals & (testers["beaten"][: now.race_members] <= now.race_target)
     assert now.unbeaten in (0, unbeaten.sum()), "rivals are miscounted"
 

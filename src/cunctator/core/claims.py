@@ -13,7 +13,7 @@ from above: the runtime, or theta. All configurations run the same pairs in the 
   theta, V = rho Y_i + theta - min(X_0, theta) at the price theta.
 
 The answer i is chosen by the data. So half of the capital of each of these is spread over all
-configurations (`error_share`) and half over nominations (`nominations.py`), and the first two have
+configurations (`answer_share`) and half over nominations (`nominations.py`), and the first two have
 some for each theta, fixed in advance. Whatever the answer, its capital is part of one
 supermartingale.
 
@@ -27,9 +27,9 @@ supermartingale.
   there is no union over them.
 
 This needs: the best of a pool and the default are what they are whatever comes out of runs. So what
-is proposed because of results may be an answer but never a rival, and has no part in `error_share`
-before the pair at which it was proposed. Caps are fixed in advance, pairs come in one random order,
-and a repeated run keeps its pair's seed. `docs/algorithm.md` has the proofs.
+is proposed because of results may be an answer but never a rival, and its capital is put on pairs
+that nobody had started when it was proposed (`proposals.py`). Caps are fixed in advance, pairs come
+in one random order, and a repeated run keeps its pair's seed. `docs/algorithm.md` has the proofs.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.games import ROUNDING, after, capital_of, gain_of, play, stake, sum_of_all
 from cunctator.core.known import is_exact, last_octave, least_mean, mean_runtime, octave_cap
 from cunctator.core.nominations import nomination_pairs, nomination_weight
+from cunctator.core.proposals import capital_begins, is_proposal
 from cunctator.core.rules import Rules, timeout_value
 from cunctator.core.runtimes import below
 from cunctator.core.sentinels import NONE, WHOLE
 from cunctator.core.state import ENDLESS, MOST_NOMINATIONS, State
-from cunctator.core.tight import error_share
+from cunctator.core.tight import OPEN_SHARE, error_share
 from cunctator.core.values import value_at
 
 FASTER, SLOWER, MEAN, BEYOND = 0, 1, 2, 3
@@ -64,6 +65,9 @@ DEFAULT_ALONE = 0.2
 
 SPREAD = 0.5
 """Of the capital of a claim about an answer, the part for whatever it is; the rest is nominated."""
+
+PROPOSED = 0.5
+"""Of what is spread, the part for proposals, if there may be any."""
 
 PRECISION = 5e-4
 """Of bounds, relative; they are on the safe side by this at most."""
@@ -123,14 +127,28 @@ def room_below(value: float, cap: float) -> float:
 
 
 @compiled
+def answer_share(state: State, index: int) -> float:
+    """The part of the capital spread over all that is on one of them, should it be the answer.
+
+    By rank, which is fixed in advance: of those that are there anyway, or of proposals, which share
+    a part of their own, if there may be any.
+    """
+    rank, initial = state.testers[index].rank, state.pools[0].members
+    if is_proposal(state, index):
+        return float(PROPOSED * error_share(rank, 0) / OPEN_SHARE)
+    share = error_share(rank, initial)
+    return float(share * (1.0 - PROPOSED) if state.rules.guided > 0.0 else share)
+
+
+@compiled
 def stake_on_answer(state: State, answer: int, weight: float, to_come: bool) -> int:
     """Put capital on the games about an answer; returns how many there are.
 
     `to_come`: as if it were nominated by all nominations that are still to come.
     """
     scratch, nominated = state.scratch, state.now.nominated
-    stake(scratch.books, 0, weight * SPREAD * error_share(answer, state.pools[0].members))
-    scratch.begins[0], games = 0, 1
+    stake(scratch.books, 0, weight * SPREAD * answer_share(state, answer))
+    scratch.begins[0], games = capital_begins(state, answer), 1
     for number in range(MOST_NOMINATIONS):
         if nominated[number] == NONE and not to_come:
             break
@@ -269,8 +287,8 @@ def rival_capital(
     rival's mean; `upper` bounds the former (`upper_mean_of`).
     """
     weight = (1.0 - RIVAL_ALONE) * cap_weight(state.rules, octave)
-    stake(state.scratch.books, 0, weight * error_share(answer, state.pools[0].members))
-    state.scratch.begins[0] = 0
+    stake(state.scratch.books, 0, weight * answer_share(state, answer))
+    state.scratch.begins[0] = capital_begins(state, answer)
     games = 1 if weight > 0.0 else 0
     return _pair_capital(state, rival, answer, octave, ratio, upper, games, RIVAL_ALONE, enough)
 
@@ -380,12 +398,12 @@ def worst_ratio(
     most: float,
     target: float,
 ) -> float:
-    """The least ratio, not below `ratio`, that is certified against all of the first `members`;
-    infinity as soon as it is seen to be `most` or more.
+    """The least ratio, not below `ratio`, that is certified against all of the pool that ends with
+    `members`; infinity as soon as it is seen to be `most` or more.
     """
     for rival in range(members):
         least = least_mean(state, rival)
-        if rival == answer or upper <= ratio * least:
+        if rival == answer or is_proposal(state, rival) or upper <= ratio * least:
             continue
         if rival_capital(state, answer, rival, octave, ratio, upper, target) >= target:
             continue

@@ -24,6 +24,7 @@ import math
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import cap_at, charged_so_far, taken_for
 from cunctator.core.ladder import count_pair, find_entry, is_known, make_rung, seek_base
+from cunctator.core.proposals import is_proposal
 from cunctator.core.rules import timeout_value
 from cunctator.core.sentinels import NONE
 from cunctator.core.state import State
@@ -165,10 +166,9 @@ def _arrive(state: State, index: int, rung: int) -> None:
         count_pair(state, index, pair, rung)
     before = 0 if tester.rung == NONE else ladder.pairs[tester.rung]
     now.compared_pairs += ladder.pairs[rung] - before
-    tester.rung = rung
-    now.last_entered = max(now.last_entered, index)
-    while now.entered < state.testers.size and state.testers[now.entered].rung != NONE:
-        now.entered += 1
+    is_newcomer, tester.rung = tester.rung == NONE, rung
+    if is_newcomer:
+        _note_entry(state, index)
     if rung == ladder.made - 1 and rung < ladder.top:
         make_rung(state)
     # Those pairs are known up to the next cap, too, if it is the same.
@@ -193,6 +193,17 @@ def _arrive(state: State, index: int, rung: int) -> None:
             if state.testers[other].rung >= rung:
                 measure(state, other)
                 rekey_climber(state, other)
+
+
+@compiled
+def _note_entry(state: State, index: int) -> None:
+    """A configuration has entered the ladder: where newcomers are looked for."""
+    now, testers = state.now, state.testers
+    now.last_entered = max(now.last_entered, index)
+    while now.entered < testers.size and (
+        testers[now.entered].rung != NONE or is_proposal(state, now.entered)
+    ):
+        now.entered += 1
 
 
 @compiled

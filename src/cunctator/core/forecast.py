@@ -109,7 +109,7 @@ def _forecast_faster(
 def _forecast_close(
     state: State, certificate: Certificate, asked: Point | None, gamma: float
 ) -> ToBeClose | None:
-    members = int(state.now.race_members)
+    members = int(state.now.race_size)
     pool = next((pool for pool in certificate.pools if pool.size == members), None)
     target = _target(certificate, pool, asked, gamma)
     if target is None:

@@ -20,6 +20,7 @@ from cunctator.core.claims import (
     FASTER,
     MOST_PAIRS,
     RIVAL_ALONE,
+    answer_share,
     at_least,
     cap_weight,
     claim_cap,
@@ -34,10 +35,10 @@ from cunctator.core.closing import LONGER
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.games import ROUNDING, after, gain_of, play, stake, sum_of_all
 from cunctator.core.known import cap_at, least_mean
+from cunctator.core.proposals import capital_begins, is_proposal
 from cunctator.core.race import TARGETS, least_octave
 from cunctator.core.sentinels import NONE, WHOLE
 from cunctator.core.state import ENDLESS, State
-from cunctator.core.tight import error_share
 from cunctator.core.values import value_at
 
 FEWEST = 8
@@ -239,6 +240,8 @@ def _rivals_need(
         is_beaten = octave == now.race_octave and testers[index].beaten > reached
         if index == now.racing or is_beaten or testers[index].started == 0:
             continue
+        if is_proposal(state, index):
+            continue
         if upper <= ratio * least_mean(state, index):
             continue
         longer = cap_at(state.rules, testers[index].race_level + 1)
@@ -266,8 +269,8 @@ def _rival_needs(
     """
     rules, answer = state.rules, state.now.racing
     weight = (1.0 - RIVAL_ALONE) * cap_weight(rules, octave)
-    stake(state.scratch.books, 0, weight * error_share(answer, state.pools[0].members))
-    state.scratch.begins[0] = 0
+    stake(state.scratch.books, 0, weight * answer_share(state, answer))
+    state.scratch.begins[0] = capital_begins(state, answer)
     games = 1 if weight > 0.0 else 0
     pairs = _pairs_needed(
         state, index, answer, octave, ratio, upper, games, RIVAL_ALONE, target, cap

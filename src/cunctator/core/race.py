@@ -25,6 +25,7 @@ from cunctator.core.beside import level_to_end, unfinished_pair
 from cunctator.core.claims import (
     RIVAL_ALONE,
     RIVALS,
+    answer_share,
     at_least,
     cap_weight,
     claim_cap,
@@ -47,9 +48,9 @@ from cunctator.core.known import (
     taken_for,
 )
 from cunctator.core.ladder import is_known
+from cunctator.core.proposals import is_proposal
 from cunctator.core.sentinels import NONE, WHOLE
 from cunctator.core.state import BETS, MOST_OCTAVES, RACE, State
-from cunctator.core.tight import error_share
 from cunctator.core.tournament import ROOT, set_key
 from cunctator.core.values import value_at
 
@@ -90,8 +91,7 @@ def is_race_due(state: State) -> bool:
         return False
     share = LEAST_SHARE
     share += (MOST_SHARE - LEAST_SHARE) * ramp(state.by_ratio[ROOT].first, DOUBTFUL, CLEAR)
-    share *= ramp(pairs_worth(state, now.race_members), FEW_PAIRS, MANY_PAIRS)
-    share *= proof_share(state)
+    share *= ramp(pairs_worth(state, now.race_size), FEW_PAIRS, MANY_PAIRS) * proof_share(state)
     return bool(state.turns[RACE] < share * charged_so_far(state))
 
 
@@ -138,9 +138,18 @@ def rekey_rival(state: State, index: int) -> None:
 def is_unbeaten(state: State, index: int) -> bool:
     """Whether a configuration is a rival that has not been beaten at the target."""
     now = state.now
-    if now.racing in (NONE, index) or index >= now.race_members or now.unbeaten == 0:
+    if now.unbeaten == 0 or not _is_rival(state, index):
         return False
     return bool(state.testers[index].beaten <= now.race_target)
+
+
+@compiled
+def _is_rival(state: State, index: int) -> bool:
+    """Whether a configuration is one of those that the incumbent is shown to be close to."""
+    now = state.now
+    if now.racing in (NONE, index) or index >= now.race_members:
+        return False
+    return not is_proposal(state, index)
 
 
 @compiled
@@ -173,9 +182,10 @@ def _members(state: State) -> int:
 @compiled_apart
 def _begin_race(state: State, members: int) -> None:
     now, testers = state.now, state.testers
-    now.racing, now.race_members = now.incumbent, members
+    now.racing, now.race_members, now.race_size = now.incumbent, members, 0
     for index in range(members):
         tester = testers[index]
+        now.race_size += not is_proposal(state, index)
         tester.beaten = tester.race_pairs = 0
         tester.race_level = max(tester.known_level, state.ladder.level[tester.rung])
     now.race_target = 0
@@ -231,7 +241,7 @@ def _judge_all(state: State) -> None:
     now = state.now
     now.unbeaten = 0
     for index in range(now.race_members):
-        if index != now.racing and state.testers[index].beaten <= now.race_target:
+        if _is_rival(state, index) and state.testers[index].beaten <= now.race_target:
             now.unbeaten += 1
             judge(state, index)
         rekey_rival(state, index)
@@ -329,7 +339,7 @@ def _time_needed(
     if left <= 0.0 or both <= 0.0:
         return first
     weight = (1.0 - RIVAL_ALONE) * cap_weight(rules, now.race_octave)
-    weight *= error_share(now.racing, state.pools[0].members)
+    weight *= answer_share(state, now.racing)
     grown = _best(logs, 0) / (math.log(target / RIVAL_ALONE) + SLACK)
     if weight > 0.0:
         grown = max(grown, _best(logs, 1) / (math.log(target / weight) + SLACK))

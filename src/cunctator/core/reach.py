@@ -6,12 +6,19 @@ import math
 
 import numpy as np
 
-from cunctator.core.claims import BEYOND, DEFAULT_ALONE, FASTER, SPREAD, claim_target, claim_weight
+from cunctator.core.claims import (
+    BEYOND,
+    DEFAULT_ALONE,
+    FASTER,
+    SPREAD,
+    answer_share,
+    claim_target,
+    claim_weight,
+)
 from cunctator.core.nominations import nomination_pairs, nomination_weight
 from cunctator.core.rules import timeout_value
 from cunctator.core.sentinels import WHOLE
 from cunctator.core.state import BETS, ENDLESS, MOST_NOMINATIONS, State
-from cunctator.core.tight import error_share
 
 MOST_PAIRS = 2**20
 """Nobody waits for more; whatever takes longer is said to take so many at least."""
@@ -66,7 +73,7 @@ def _fewest_pairs(
     weight = claim_weight(rules, claim, octave)
     if claim == FASTER:
         weight = 1.0 - DEFAULT_ALONE
-    games = [(0, weight * SPREAD * error_share(0, int(state.pools[0].members)))]
+    games = [(0, weight * SPREAD * answer_share(state, 0))]
     for number in range(MOST_NOMINATIONS):
         amount = weight * (1.0 - SPREAD) * nomination_weight(number)
         games.append((nomination_pairs(number), amount))

@@ -7,6 +7,7 @@ wrote whose choices differ, is noticed at the first difference.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from cunctator.base.errors import DifferentReplay
 from cunctator.base.records import Run
 from cunctator.core.closing import set_closing
 from cunctator.core.compiled import compiled, compiled_apart
-from cunctator.core.scheduler import Scheduler, begin_flight, finish_flight
+from cunctator.core.scheduler import Advice, Scheduler, begin_flight, finish_flight
 from cunctator.core.sentinels import ASKED, NONE, WIDEN
 from cunctator.core.state import State, grow, room_for_result
 from cunctator.core.turns import choose
@@ -48,14 +49,14 @@ def _note_closing(state: State, what: int) -> None:
 
 @compiled_apart
 def replay_events(
-    state: State, events: Events, slots: NDArray[np.int64], first: int
+    state: State, events: Events, slots: NDArray[np.int64], first: int, end: int
 ) -> tuple[int, int]:
-    """Go through events from `first` on; returns why it stopped, and at which event.
+    """Go through events from `first` to `end`; returns why it stopped, and at which event.
 
     `slots[number]` is the flight slot of a run, and NONE when it is not in flight.
     """
     flights = state.flights
-    for at in range(first, events.number.size):
+    for at in range(first, end):
         number = events.number[at]
         _note_closing(state, events.closing[at])
         if events.status[at] == ASKED:
@@ -85,21 +86,37 @@ def replay_events(
                 return NO_ROOM, at
             finish_flight(state, slot, events.status[at], events.seconds[at])
             slots[number] = NONE
-    return ALL_DONE, events.number.size
+    return ALL_DONE, end
 
 
-def replay(scheduler: Scheduler, events: Events) -> list[Run]:
+def replay(
+    scheduler: Scheduler, events: Events, advice: Mapping[int, Advice] | None = None
+) -> list[Run]:
     """Put recorded events through a fresh scheduler; returns the runs that are still in flight.
 
+    `advice` is what a guide had said before some of the events, by their place.
     Raises `DifferentReplay` at the first ask that comes out otherwise than it was recorded.
     """
+    advice = advice or {}
     most = int(events.number.max(initial=0))
     slots = np.full(most + 1, NONE, dtype=np.int64)
     at = 0
+    ends = [place for place in sorted(advice) if place < events.number.size]
+    for end in [*ends, events.number.size]:
+        at = _replay_until(scheduler, events, slots, at, end)
+        if end in advice:
+            scheduler.advise(advice[end])
+    return [scheduler.take_off(int(slots[n]), int(n)) for n in np.flatnonzero(slots != NONE)]
+
+
+def _replay_until(
+    scheduler: Scheduler, events: Events, slots: NDArray[np.int64], at: int, end: int
+) -> int:
+    """Go through events up to `end`, with more room wherever it takes that."""
     while True:
-        why, at = replay_events(scheduler.state, events, slots, at)
+        why, at = replay_events(scheduler.state, events, slots, at, end)
         if why == ALL_DONE:
-            break
+            return at
         if why == NO_SLOT:
             scheduler.add_slots()
         elif why == NO_CONFIGURATION:
@@ -108,4 +125,3 @@ def replay(scheduler: Scheduler, events: Events) -> list[Run]:
             scheduler.state = grow(scheduler.state, int(events.configuration[at]))
         else:
             raise DifferentReplay(at, int(events.number[at]))
-    return [scheduler.take_off(int(slots[n]), int(n)) for n in np.flatnonzero(slots != NONE)]

@@ -32,6 +32,9 @@ class Rules(NamedTuple):
     """How many cutoffs a run counts that reaches it: 10 for PAR10; see `timeout_value`."""
     early_proof: float = 1.0
     """Until closing begins, `beside.py` and the race have this part of the time that is theirs."""
+    guided: float = 0.0
+    """Of the time for the search, the part for what a guide asks for (`tasks.py`); 0 if there is
+    no guide, and nobody is proposed because of results."""
 
 
 @compiled

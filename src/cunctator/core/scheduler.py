@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from cunctator.core.known import cap_at, is_exact, mean_runtime
 from cunctator.core.pairs import Compared, compared
 from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
+from cunctator.core.proposals import with_proposals
 from cunctator.core.race import rekey_rival
 from cunctator.core.recommend import recommended
 from cunctator.core.rows import continued
@@ -40,6 +42,7 @@ from cunctator.core.state import (
     room_for_result,
     with_more_configurations,
 )
+from cunctator.core.tasks import open_tasks, set_tasks
 from cunctator.core.tester import (
     CAPPED,
     CRASHED,
@@ -108,6 +111,16 @@ class Standing:
     charged: float
 
 
+class Advice(NamedTuple):
+    """What a guide says after it has looked at results."""
+
+    proposed: int
+    """How many configurations it proposes because of them."""
+    tasks: tuple[tuple[int, int], ...]
+    """Configurations and the rungs of the ladder that they are to reach; -1 is the first one that
+    is proposed, -2 the second ..."""
+
+
 class Scheduler:
     """SPC by `ask` and `tell`: pure, deterministic, with any number of runs in flight."""
 
@@ -125,6 +138,7 @@ class Scheduler:
         limit: int | None = None,
         draws: Callable[[int], int] | None = None,
         will_close: bool = False,
+        guided: float = 0.0,
     ) -> None:
         """`instances` is the size of the finite set of pairs, or None for an endless stream.
 
@@ -133,7 +147,8 @@ class Scheduler:
         are more configurations than are looked at: it says how many random draws are among the
         first so many, by default all but the `fixed`. A run that reaches the cutoff, or crashes,
         counts as `penalty` times the cutoff: 10 for PAR10. `will_close`: the budget is known, so
-        that most of the proof may wait for its last part; see `closing.py`.
+        that most of the proof may wait for its last part; see `closing.py`. `guided` is the part of
+        the search's time that is for what a guide asks for, if there is one (`advise`).
         """
         constants = check_profile(profile)
         sizes = None
@@ -145,6 +160,9 @@ class Scheduler:
         rules = check_rules(
             constants, configurations, instances, first_cap, cutoff, confidence, penalty
         )
+        if guided and not constants.has_ladder:
+            raise InvalidSetting("profile", profile, "a guide needs the profile tight")
+        rules = rules._replace(guided=float(guided))
         if will_close:
             rules = rules._replace(early_proof=EARLY_PROOF)
         self.state = new_state(configurations, rules, constants, sizes)
@@ -163,11 +181,13 @@ class Scheduler:
         """The next run to make; None when the search is over (`stop`) or must wait for a result."""
         if self.stop is not None:
             return None
+        before = self.state
         while (index := choose(self.state)) == WIDEN:
             self.widen()
         if index == FINISHED:
             self.stop = how_it_finished(self.state, self._is_whole)
         if index < 0:
+            self.state = before  # asked in vain: no journal knows of it
             return None
         slot = self._free_slot()
         self._make_room(index)
@@ -212,6 +232,33 @@ class Scheduler:
         """Begin with that, or go back to the search: there is more time after all."""
         if is_closing != self.is_closing:
             set_closing(self.state, is_closing)
+
+    @property
+    def open_tasks(self) -> int:
+        """How many of a guide's tasks have something to run that is not in flight."""
+        return int(open_tasks(self.state))
+
+    def advise(self, advice: Advice) -> int:
+        """Take what a guide says: see `proposals.py` and `tasks.py`.
+
+        Returns the index of the first configuration that is new. Random draws that are looked at
+        for the first time later have larger ones.
+        """
+        first = int(self.state.testers.size)
+        if not self.state.rules.guided:
+            raise InvalidSetting("advice", advice, "this search has no guide")
+        if advice.proposed:
+            self.state = with_proposals(self.state, advice.proposed)
+            rekey_all(self.state)
+        size, tasks = int(self.state.testers.size), []
+        for named, rung in advice.tasks:
+            configuration = named if named >= 0 else first - 1 - named
+            if not (configuration < size and rung >= 0):
+                expected = f"expected configurations below {size:,}, and rungs from 0"
+                raise InvalidSetting("task", (named, rung), expected)
+            tasks.append((configuration, rung))
+        set_tasks(self.state, tasks)
+        return first
 
     def recommend(self) -> int:
         """The incumbent at this moment: see `recommend.py`."""

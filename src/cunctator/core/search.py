@@ -11,6 +11,9 @@ The first looks further, the second gets to the point, and the third makes good 
 somebody: alone, the second is stuck with a lucky incumbent. If their choice has come as far as the
 incumbent, the incumbent goes first: nobody can be compared with it further up. Nobody is ever out.
 
+Where a guide asks for configurations (`tasks.py`), its tasks have most of the time and these three
+what is left.
+
 A selector's choice does not change before a rung is reached, so its runs are made one after the
 other, and with several runs in flight beside each other.
 """
@@ -23,8 +26,10 @@ from cunctator.core.climbing import is_flying, may_climb, missing_pair, next_run
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import cap_at
 from cunctator.core.ladder import is_known, tried_first, tried_pairs
+from cunctator.core.proposals import is_proposal
 from cunctator.core.sentinels import NONE, WIDEN
 from cunctator.core.state import BOUND, NEWCOMER, RATIO, SEEKING, State
+from cunctator.core.tasks import are_tasks_due, choose_task
 from cunctator.core.tournament import ROOT
 
 PARTS_NEW, PARTS_RATIO, PARTS_BOUND = 2.0, 2.0, 1.0
@@ -47,6 +52,10 @@ def choose_by_pair(state: State) -> int:
     newcomer = _next_newcomer(state)
     if newcomer != NONE and now.entered < AT_LEAST:
         return _take(state, newcomer, NEWCOMER)
+    if are_tasks_due(state):
+        index = choose_task(state)
+        if index != NONE:
+            return index
     selector = _neediest_selector(state)
     if newcomer == NONE or _is_behind(state, selector):
         other = BOUND if selector == RATIO else RATIO  # it may know somebody else
@@ -99,13 +108,15 @@ def _choose_climber(state: State, selector: int) -> int:
 
 @compiled
 def _next_newcomer(state: State) -> int:
-    """The first configuration that has not entered the ladder and has something to run for it.
+    """The first configuration that has not entered the ladder and has something to run for it, of
+    those that nobody has proposed because of results.
 
     WIDEN if that is beyond the arrays; NONE if there is none.
     """
     now, testers = state.now, state.testers
     for index in range(now.entered, testers.size):
-        if testers[index].rung == NONE and missing_pair(state, index) != NONE:
+        is_new = testers[index].rung == NONE and not is_proposal(state, index)
+        if is_new and missing_pair(state, index) != NONE:
             return index
     if testers.size < state.pools[state.pools.size - 1].members:
         return WIDEN

@@ -32,12 +32,12 @@ MAX_BINS = 24
 """Bins of Equation 1 kept for a configuration. Bin k counts once r >= 36 * 2^k * ln(k t), so 24
 bins are not exceeded before some configuration has 2^31 started runs."""
 
-SEEKING, NEWCOMER, RATIO, BOUND, BESIDE, RACE, CLOSING, HONEST = 0, 1, 2, 3, 4, 5, 6, 7
+SEEKING, NEWCOMER, RATIO, BOUND, GUIDED, BESIDE, RACE, CLOSING, HONEST = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """For whose sake a run is made: to find out which cap to begin with, to look at one more
-configuration, to know the most promising or the least known ones better (`search.py`), to show that
-the incumbent is faster than the default (`beside.py`) or close to the best (`race.py`), to bring
-what was put off to an end (`closing.py`), or for the least lower bound of a pool: HONEST is the
-first pool's, HONEST + k that of pool k."""
+configuration, to know the most promising or the least known ones better (`search.py`), because a
+guide has asked for it (`tasks.py`), to show that the incumbent is faster than the default
+(`beside.py`) or close to the best (`race.py`), to bring what was put off to an end (`closing.py`),
+or for the least lower bound of a pool: HONEST is the first pool's, HONEST + k that of pool k."""
 
 ENDLESS = 2**31 - 1
 """Number of instances that stands for an endless stream (pairs are kept as 32-bit numbers)."""
@@ -63,6 +63,9 @@ MOST_HEIGHT = 64
 
 MOST_NOMINATIONS = 28
 """The last of them (`nominations.py`) is after 2^30 pairs."""
+
+MOST_TASKS = 64
+"""Of a guide, at a time."""
 
 BETS = 8
 """Of each game (`games.py`)."""
@@ -123,6 +126,12 @@ class Tester:
     """... and the standard error of that."""
     whole: int
     """The first pairs, so many, are known to their end."""
+    rank: int
+    """Its number among the default, the user's own and random draws; or among the proposals. The
+    error and the capital that it may spend go by that: it does not depend on results."""
+    proposed_at: int
+    """Of a configuration that was proposed because of results: how many pairs anybody had started
+    by then. NONE for the default, the user's own and random draws (`proposals.py`)."""
     beaten: int
     """In the race (`race.py`): how many of its targets the incumbent has been shown to reach ..."""
     race_pairs: int
@@ -135,7 +144,10 @@ class Pool:
     """One of the pools of `pools.py`: a prefix of the sequence of configurations."""
 
     members: int
-    """How many configurations it has."""
+    """Its configurations are those below this index, without the ones that were proposed because of
+    results ..."""
+    count: int
+    """... and this is how many these are."""
     is_done: bool
     """Whether its best is known exactly."""
 
@@ -169,6 +181,14 @@ class Ladder:
     """... and the sum of the variances seen."""
 
 
+class Task:
+    """What a guide has asked for: see `tasks.py`."""
+
+    configuration: int
+    rung: int
+    """Of the ladder, that it is to reach."""
+
+
 class Flight:
     """A run in flight; a free slot has configuration NONE."""
 
@@ -198,7 +218,11 @@ class Now:
     opened: int
     """How many pools have a share of the time."""
     entered: int
-    """All configurations below this one have reached a rung."""
+    """All configurations below this one have reached a rung, but for proposals."""
+    proposals: int
+    """How many configurations have been proposed because of results."""
+    tasks: int
+    """How many of `State.tasks` count."""
     last_entered: int
     """The one of highest number that has."""
     incumbent: int
@@ -217,7 +241,9 @@ class Now:
     racing: int
     """The incumbent that the race is about (`race.py`), or NONE ..."""
     race_members: int
-    """... the first configurations, so many, being its rivals."""
+    """... the configurations below this index being its rivals, but for proposals ..."""
+    race_size: int
+    """... so many, with the incumbent, if that is one of them."""
     race_target: int
     """The number of the target ..."""
     race_octave: int
@@ -293,6 +319,7 @@ class State(NamedTuple):
     turns: NDArray[np.float64]
     """Seconds charged for whose sake, runs in flight counted at their caps."""
     ladder: Ladder
+    tasks: Rows[Task]
     scratch: Scratch
     candidates: Rows[Candidate]
 
@@ -325,7 +352,7 @@ def new_state(
     room = 8 * configurations + 64
     edges = runtime_edges(rules)
     pools = new_rows(Pool, sizes.size)
-    pools["members"] = sizes
+    pools["members"] = pools["count"] = sizes
     return State(
         profile=profile,
         rules=rules,
@@ -346,6 +373,7 @@ def new_state(
         pools=pools,
         turns=np.zeros(HONEST + sizes.size),
         ladder=_new_ladder(),
+        tasks=new_rows(Task, MOST_TASKS),
         scratch=new_record(Scratch),
         candidates=new_rows(Candidate, configurations),
     )
@@ -357,7 +385,8 @@ def _new_testers(size: int, rules: Rules) -> Rows[Tester]:
     testers["queue_target"] = 1
     testers["full"] = rules.first_cap
     testers["full_bet"] = 2
-    testers["rung"] = NONE
+    testers["rung"] = testers["proposed_at"] = NONE
+    testers["rank"] = np.arange(size)
     testers["deviation"] = testers["least_share"] = 1.0
     return testers
 
@@ -394,6 +423,7 @@ def with_more_configurations(state: State, configurations: int) -> State:
     copy_keys(state.by_ratio, fresh.by_ratio)
     copy_keys(state.by_bound, fresh.by_bound)
     copy_keys(state.by_race, fresh.by_race)
+    fresh.testers["rank"] -= state.now.proposals
     queues, runtimes, values = state.queues, state.runtimes, state.values
     return state._replace(
         testers=continued(fresh.testers, state.testers),

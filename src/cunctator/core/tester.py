@@ -15,6 +15,7 @@ from cunctator.core.bounds import lasting_lower_bound, measure, queue_target
 from cunctator.core.compiled import compiled
 from cunctator.core.known import cap_at, is_exact, known_at
 from cunctator.core.nominations import nominate
+from cunctator.core.proposals import is_proposal
 from cunctator.core.queues import head_level, head_pair, push, take
 from cunctator.core.rules import timeout_value
 from cunctator.core.runtimes import below, insert
@@ -25,8 +26,9 @@ from cunctator.core.values import CRASHED_PAIR, add_pair, put_value
 
 NOTHING, NEW, RETRY = 0, 1, 2
 SOLVED, CAPPED, CRASHED = 0, 1, 2
-BLOCKED = 2.0**62
-"""Stands for `started` in the key of a configuration that has nothing to run just now."""
+BLOCKED, NEVER = 2.0**62, 2.0**63
+"""Stand for `started` in the keys of configurations that have nothing to run just now, and of those
+that belong to no pool."""
 
 
 @compiled
@@ -89,8 +91,9 @@ def begin(state: State, index: int) -> tuple[bool, int]:
     level = tried = now.level
     is_new = now.pair == tester.started
     tester.in_flight += 1
-    while state.pools[now.opened - 1].members <= index:  # the first of a pool opens it
-        now.opened += 1
+    if not is_proposal(state, index):
+        while state.pools[now.opened - 1].members <= index:  # the first of a pool opens it
+            now.opened += 1
     if is_new:
         nominate(state, now.pair)
         tester.started += 1
@@ -177,6 +180,10 @@ def update(state: State, index: int, has_result: bool, only_retried: bool) -> No
 @compiled
 def rekey(state: State, index: int) -> None:
     """Set the scheduling keys of one configuration for the steps from the next one on."""
+    if is_proposal(state, index):
+        set_key(state.by_lower, index, float("inf"), NEVER)
+        set_key(state.by_expiry, index, float("inf"), 0.0)
+        return
     if next_kind(state, index) == NOTHING and not is_exact(state, index):
         set_key(state.by_lower, index, float("inf"), BLOCKED)
         set_key(state.by_expiry, index, float("inf"), 0.0)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cunctator.core.betting import PRICE, lower_mean
 from cunctator.core.compiled import compiled, compiled_apart
 from cunctator.core.known import known_at, least_mean, octave_at
+from cunctator.core.proposals import is_proposal
 from cunctator.core.rules import Rules, timeout_value
 from cunctator.core.state import EDGES_PER_OCTAVE, ENDLESS, State
 
@@ -160,9 +161,12 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
     if tester.crashed > 0 and math.isinf(rules.cutoff):
         tester.full = math.inf
         return
+    if is_proposal(state, index):  # its runs may be why it was proposed
+        tester.full = max(tester.full, least_mean(state, index))
+        return
     cap = max(rules.first_cap, tester.least_share * known_at(rules, level))
     size = collect(state, index, cap, rules.first_cap)
-    share = error_share(index, state.pools[0].members)
+    share = error_share(state.testers[index].rank, state.pools[0].members)
     needed = evidence(rules, share, octave_at(rules, level), started)
     bound, bet = lower_mean(
         scratch.points, scratch.weights, size, needed, tester.full_bet, PRECISION
@@ -174,7 +178,7 @@ def measure_bets(state: State, index: int, raised: bool, has_result: bool) -> No
 @compiled
 def tight_queue_target(state: State, index: int) -> int:
     """How many runs may be put off: in proportion to the evidence that a bound takes."""
-    share = error_share(index, state.pools[0].members)
+    share = error_share(state.testers[index].rank, state.pools[0].members)
     octave = octave_at(state.rules, state.testers[index].known_level)
     needed = evidence_at_one_count(state.rules, share, octave)
     return math.ceil(state.profile.queue_factor * needed)

@@ -290,6 +290,8 @@ class SearchTable(StrictTable):
     configurations: int | None = Field(default=None, ge=1, le=LARGEST_COUNTED)
     confidence: float = Field(default=0.95, gt=0, lt=1)
     profile: Annotated[str, BeforeValidator(known(PROFILES))] = DEFAULT
+    guide: bool = True
+    """Whether configurations are proposed because of results, where pools grow."""
     stop_at: StopAtTable | None = None
 
     @model_validator(mode="after")

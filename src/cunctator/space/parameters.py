@@ -94,6 +94,16 @@ class Parameter:
             drawn = float(f"{drawn:.{digits}g}")
         return float(min(max(drawn, low), high))
 
+    def quantile_of(self, low: float, high: float, value: float) -> float:
+        """Where a number is in a range, on its scale: the inverse of `number_between`."""
+        if self.kind == "integer":
+            high, value = high + 1, value + 0.5
+        if not high > low:
+            return 0.5
+        if self.log:
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        return min(max((value - low) / (high - low), 0.0), 1.0)
+
     def members(self, low: float, high: float) -> Sequence[Value]:
         """All values, numbers within this range; of real numbers there are too many."""
         assert self.kind != "real"

@@ -8,12 +8,17 @@ were seen before are skipped, so a small space is used up without repeats, and a
 thing for ever.
 
 Values are told apart by how they look on a command line: `1` and `"1"` are the same value.
+
+A study may have a guide that proposes configurations because of results. They are numbered when
+they are taken in, and the draws that a study has not come to by then are numbered after them. So
+which draw a number stands for depends on the study, but the draws and their order do not.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -28,7 +33,7 @@ from cunctator.space.conditions import Condition, check_reachable, conditions_of
 from cunctator.space.expressions import Expression, evaluator, names_in
 from cunctator.space.expressions.checks import Texts, check_expression
 from cunctator.space.expressions.evaluation import number_of, truth
-from cunctator.space.parameters import Parameter, Value, check_value, text_of
+from cunctator.space.parameters import LISTED, Parameter, Value, check_value, text_of
 
 STREAM = 2
 """Keeps these draws apart from those of `instances.py`, which take streams 0, 1 and 3."""
@@ -104,6 +109,8 @@ class Space:
         self._block: tuple[int, list[tuple[Value, ...]]] = (0, [])
         self._found: list[dict[str, Value]] = []
         self._seen: set[tuple[object, ...]] = set()
+        self._proposed: dict[int, dict[str, Value]] = {}
+        self._proposed_numbers: list[int] = []
         self._add(self._given({p.name: p.default for p in self.parameters}, None))
         for place, values in enumerate(initial):
             self._add(self._given(values, place))
@@ -131,23 +138,72 @@ class Space:
         """The active parameters of a configuration and their values, in the order of the file."""
         if number < 0:
             raise InvalidSetting("configuration", number, "expected 0 or more")
+        if number in self._proposed:
+            return dict(self._proposed[number])
+        return self._drawn(number - bisect_left(self._proposed_numbers, number))
+
+    def take_in(self, first: int, proposed: Sequence[Mapping[str, Value]]) -> None:
+        """Number configurations that are no draws, from a number on that no study has come to."""
+        last = self._proposed_numbers[-1] if self._proposed_numbers else self.fixed - 1
+        if first <= last:
+            raise InvalidSetting("configuration", first, f"expected more than {last}")
+        for number, values in enumerate(proposed, first):
+            self._proposed[number] = self._given(values, 0)
+            self._proposed_numbers.append(number)
+
+    def is_proposed(self, number: int) -> bool:
+        """Whether a configuration was proposed because of results."""
+        return number in self._proposed
+
+    def anew(self) -> Space:
+        """The same space, as it is before anything is proposed."""
+        initial = self._found[1 : self.fixed]
+        return Space(self.parameters, self.seed, self.forbidden, initial)
+
+    def _drawn(self, rank: int) -> dict[str, Value]:
+        """A configuration that nobody has proposed because of results, by its place among those."""
         with self._lock:
-            while len(self._found) <= number:
+            while len(self._found) <= rank:
                 self._extend()
-            return dict(self._found[number])
+            return dict(self._found[rank])
 
     def checked(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """A configuration that somebody wrote, as one of this space; raises InvalidKey."""
         return self._given(values, 0)
 
+    def fitted(self, values: Mapping[str, Value]) -> dict[str, Value] | None:
+        """A configuration with these values where they are active; defaults where none is given.
+
+        Numbers are brought into their range. None if it is forbidden, or there is no range.
+        """
+        active: dict[str, Value] = {}
+        for p in self._order:
+            rule = self._rules.get(p.name)
+            if rule is not None and not rule(active):
+                continue
+            value = values.get(p.name, p.default)
+            if p.kind not in LISTED:
+                found = self.range_of(p, active)
+                if found is None:
+                    return None
+                low, high = found
+                value = type(value)(min(max(float(value), low), high))
+            active[p.name] = value
+        return None if self._is_forbidden(active) else self._sorted(active)
+
+    def range_of(self, p: Parameter, active: Active) -> tuple[float, float] | None:
+        """The range of a number, given what it may depend on; None if it is empty."""
+        bounds = self._bounds.get(p.name)
+        return bounds(active) if bounds else (p.low, p.high)
+
     def draws(self, size: int) -> int:
-        """How many random draws are among the first `size` configurations, for sure.
+        """How many random draws are among the first `size` that nobody has proposed, for sure.
 
         Those that are there for another reason do not count: the default, the user's own, and what
         was listed because draws were in vain. Of repeats, which depend on what was drawn before,
         no more than there are others.
         """
-        self.configuration(size - 1)
+        self._drawn(size - 1)
         with self._lock:
             return min(size - self.fixed, self._allowed_at[size - 1])
 
@@ -272,9 +328,7 @@ class Space:
 
     def _range(self, p: Parameter, active: Active, key: tuple[str, ...]) -> tuple[float, float]:
         """The range of a parameter of a configuration that somebody wrote."""
-        if p.name not in self._bounds:
-            return p.low, p.high
-        found = self._bounds[p.name](active)
+        found = self.range_of(p, active)
         if found is None:
             problem = "it has no range here: low is above high, or depends on what is not active"
             raise InvalidKey(key, problem, "change these bounds, or when the parameter is active")

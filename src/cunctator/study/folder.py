@@ -16,6 +16,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,8 +31,10 @@ from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.study.fingerprints import note_session
+from cunctator.study.guidance import SHARE, Guide, Planner, advice_of, threaded
 from cunctator.study.journal.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.study.journal.repair import add_checksums, repair_journal
+from cunctator.study.journal.store import GUIDED_SCHEMA
 from cunctator.study.loop import Study, logger
 from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
@@ -40,12 +43,16 @@ from cunctator.target.tree import status_fields
 WILL_CLOSE = "closes"
 """A fact: `will_close` held when the study began. Earlier versions did not know of it."""
 
+GUIDED = "guided"
+"""A fact: the part of the search's time that is for what a guide asks for, if there is one."""
+
 COPY, LOCK, LOG, GENERATED = "scenario.toml", "lock", "study.log", "instances"
 
 BEGUN = 19
 """The place of a process's start among its `status_fields`."""
 
 MakeWorkers = Callable[[Scenario, Path], Workers]
+MakePlanner = Callable[[], Planner]
 
 
 def local_workers(scenario: Scenario, directory: Path) -> Workers:
@@ -55,7 +62,10 @@ def local_workers(scenario: Scenario, directory: Path) -> Workers:
 
 @contextmanager
 def begin_study(
-    scenario: Scenario, directory: Path, make_workers: MakeWorkers = local_workers
+    scenario: Scenario,
+    directory: Path,
+    make_workers: MakeWorkers = local_workers,
+    make_planner: MakePlanner = threaded,
 ) -> Iterator[Study]:
     """A new study in a folder that has none; inside the `with`, the folder is ours."""
     try:
@@ -75,6 +85,9 @@ def begin_study(
         }
         if will_close(scenario):
             facts[WILL_CLOSE] = "yes"
+        if is_guided(scenario):
+            facts |= {GUIDED: str(SHARE), "schema": GUIDED_SCHEMA}
+        scenario = replace(scenario, space=scenario.space.anew())  # another study may have used it
         copy = directory / COPY
         try:
             text = scenario.text.encode()
@@ -86,7 +99,7 @@ def begin_study(
             problem = f"nothing can be written there ({error.strerror})"
             raise StudyProblem(directory, problem, "give another folder") from None
         journal = create_journal(directory, facts)
-        with _opened(scenario, directory, journal, make_workers) as study:
+        with _opened(scenario, directory, journal, make_workers, make_planner) as study:
             yield study
 
 
@@ -97,6 +110,7 @@ def resumed_study(
     make_workers: MakeWorkers = local_workers,
     more_runs: int = 0,
     repair: bool = False,
+    make_planner: MakePlanner = threaded,
 ) -> Iterator[Study]:
     """A study that was begun before, as it was; `more` seconds and runs are added to its budget.
 
@@ -111,7 +125,8 @@ def resumed_study(
             scenario = scenario_of(directory, journal)
             _check_unspoilt(directory, journal)
             added = (more, more_runs)
-            with _opened(scenario, directory, journal, make_workers, added) as study:
+            makers = (make_workers, make_planner)
+            with _opened(scenario, directory, journal, *makers, added) as study:
                 yield study
     finally:
         journal.close()
@@ -154,6 +169,9 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
             "its scenario, or the list of its instances, is not what it was when it began",
             "restore them, or begin a new study in another folder",
         )
+    for said in journal.advice():
+        if said.proposed:
+            scenario.space.take_in(said.first, said.proposed)
     return scenario
 
 
@@ -175,8 +193,8 @@ def incumbent_of(directory: Path) -> int:
     return incumbent.index
 
 
-def new_scheduler(scenario: Scenario, will_close: bool) -> Scheduler:
-    """The search of a scenario, before its first run; `will_close` is of the journal's facts."""
+def new_scheduler(scenario: Scenario, will_close: bool, guided: float = 0.0) -> Scheduler:
+    """The search of a scenario, before its first run; the rest is of the journal's facts."""
     search, size = scenario.search, scenario.space.size
     is_all = size is not None and scenario.configurations == size
     return Scheduler(
@@ -191,7 +209,13 @@ def new_scheduler(scenario: Scenario, will_close: bool) -> Scheduler:
         limit=scenario.space.size,
         draws=None if is_all else scenario.space.draws,
         will_close=will_close,
+        guided=guided,
     )
+
+
+def is_guided(scenario: Scenario) -> bool:
+    """Whether a study has a guide that proposes configurations: not if there is a list of all."""
+    return scenario.search.guide and scenario.configurations is None and scenario.space.size is None
 
 
 def will_close(scenario: Scenario) -> bool:
@@ -228,14 +252,16 @@ def _opened(
     directory: Path,
     journal: Journal,
     make_workers: MakeWorkers,
+    make_planner: MakePlanner,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
     with announced_compilation():
-        scheduler = new_scheduler(scenario, journal.fact(WILL_CLOSE) is not None)
+        guided = float(journal.fact(GUIDED) or 0.0)
+        scheduler = new_scheduler(scenario, journal.fact(WILL_CLOSE) is not None, guided)
         compile_kernels()
-        events = journal.events()
+        events, advised = journal.events(), journal.advice()
         try:
-            unfinished = replay(scheduler, events)
+            unfinished = replay(scheduler, events, {one.event: advice_of(one) for one in advised})
         except DifferentReplay as error:
             raise _cannot_go_on(directory, error) from error
     # Only now: whatever cannot be gone on with is left to the version that can.
@@ -258,8 +284,11 @@ def _opened(
         workers = make_workers(scenario, directory)
         try:
             is_extended = _is_extended(journal, budget, any(added))
+            guide = None
+            if guided:
+                guide = Guide(scenario.space, make_planner(), workers.slots, advised)
             yield Study(
-                scenario, scheduler, journal, workers, budget, spent, unfinished, is_extended
+                scenario, scheduler, journal, workers, budget, spent, unfinished, is_extended, guide
             )
         finally:
             workers.close()

@@ -24,7 +24,8 @@ from cunctator.scenario import Scenario
 from cunctator.study.crash_streak import Streak
 from cunctator.study.default_check import Doubts, advice, default_check
 from cunctator.study.flights import Flights, WorkersFailed
-from cunctator.study.journal.journal import FILE, Change, Crash, Journal
+from cunctator.study.guidance import Guide, advice_of
+from cunctator.study.journal.journal import FILE, Advised, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
 from cunctator.study.view import Budget, Spent, View, rests_of
 from cunctator.study.workers import Workers
@@ -65,6 +66,7 @@ class Study:
         spent: Spent,
         unfinished: Iterable[Run] = (),
         is_extended: bool = False,
+        guide: Guide | None = None,
     ) -> None:
         """`is_extended`: the budget is larger than when the study began to close."""
         self.scenario = scenario
@@ -79,6 +81,7 @@ class Study:
         self._spent = spent
         self._unfinished = list(unfinished)
         self._is_extended = is_extended
+        self._guide = guide
         self._default = default_check(scenario)
         self._streak = Streak()
         self._last_crash = Details(0.0, 0.0, "", problem="as before")
@@ -196,6 +199,7 @@ class Study:
 
         So are the outcomes that were taken before, by the same commit: slots are waiting for it.
         """
+        self._follow_guide()
         runs: list[Run] = []
         while len(self._flights) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
             run = self.scheduler.ask()
@@ -205,6 +209,30 @@ class Study:
             runs.append(run)
         self._journal.commit()
         self._submit(runs)
+
+    def _follow_guide(self) -> None:
+        """Take what the guide has planned, if it has; nobody waits for it."""
+        guide = self._guide
+        if guide is None or (planned := guide.plan(self.scheduler)) is None:
+            if guide is not None and guide.problem:
+                self._guide = None
+                self._warn(f"the guide has failed, and the search goes on alone: {guide.problem}")
+            return
+        plan, charged = planned
+        first = self.scheduler.advise(advice_of(plan))
+        if plan.proposed:
+            self.scenario.space.take_in(first, plan.proposed)
+        # Which event it comes before, the journal knows when it reads it.
+        self._journal.note_advice(Advised(0, first, plan.proposed, plan.tasks, charged))
+
+    def _warn(self, warning: str) -> None:
+        """Say something odd once."""
+        if warning not in self.warnings:
+            if len(self.warnings) < WARNINGS_KEPT:
+                self.warnings.append(warning)
+            else:
+                self.more_warnings += 1
+            logger.info("warning: %s", warning)
 
     def _may_ask(self, waiting: int) -> bool:
         pending = len(self._flights) + waiting
@@ -258,12 +286,8 @@ class Study:
             self._spent.solved += 1
             self._spent.default_solved += run.configuration == 0
         self._note_incumbent()
-        if report.warning and report.warning not in self.warnings:
-            if len(self.warnings) < WARNINGS_KEPT:
-                self.warnings.append(report.warning)
-            else:
-                self.more_warnings += 1
-            logger.info("warning: %s", report.warning)
+        if report.warning:
+            self._warn(report.warning)
         if report.status is Status.SOLVED and details.reply:
             self._check_reply(run, details.reply)
         if report.status is Status.CRASHED:

@@ -30,9 +30,10 @@ from cunctator.core.replay import Events
 from cunctator.core.scheduler import STATUS_CODE
 from cunctator.core.sentinels import ASKED
 from cunctator.study.journal.file import FILE, connect, damaged
-from cunctator.study.journal.records import Change, Crash, FileState
+from cunctator.study.journal.records import Advised, Change, Crash, FileState
 from cunctator.study.journal.rows import (
     WRONG_EVENTS,
+    advised_of,
     closing_budget_of,
     closing_of,
     decoded,
@@ -41,7 +42,7 @@ from cunctator.study.journal.rows import (
     parsed,
     problem_of,
 )
-from cunctator.study.journal.store import SCHEMA, UNCHECKED_SCHEMA, Store
+from cunctator.study.journal.store import GUIDED_SCHEMA, SCHEMA, UNCHECKED_SCHEMA, Store
 from cunctator.study.journal.tables import (
     EVENTS,
     EXTENSIONS,
@@ -59,6 +60,7 @@ from cunctator.target.replies import Given
 
 __all__ = [
     "FILE",
+    "Advised",
     "Change",
     "Crash",
     "FileState",
@@ -92,6 +94,8 @@ class Journal:
         """What the next event is to say of that: see `note_closing` ..."""
         self._closing_budget: list[float | None] = []
         """... and of what was to be spent in all."""
+        self._advised: Advised | None = None
+        """The same of a guide: see `note_advice`."""
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
@@ -112,6 +116,22 @@ class Journal:
         If there is no event any more, nothing has come of it.
         """
         self._closing, self._closing_budget = is_closing, [finite_or_none(one) for one in budget]
+
+    def note_advice(self, advised: Advised) -> None:
+        """Remember what a guide has said (`core/tasks.py`), with the next event.
+
+        If there is no event any more, nothing has come of it.
+        """
+        self._advised = advised
+
+    def advice(self) -> list[Advised]:
+        """All that a guide has said, in order."""
+        with self.store.reading():
+            rows = self.store.run(
+                "select id, details from events where details like '%\"advice\"%' order by id"
+            )
+            found = [advised_of(number - 1, details) for number, details in rows]
+        return [one for one in found if one is not None]
 
     def closing_budget(self) -> list[float] | None:
         """What the study might spend in all when closing last began or ended, if that is known."""
@@ -147,6 +167,9 @@ class Journal:
             said = {"closing": self._closing, "closing_budget": self._closing_budget}
             details = {**(details or {}), **said}
             self._closing = None
+        if self._advised is not None:
+            details = {**(details or {}), "advice": self._advised._asdict()}
+            self._advised = None
         numbers = (run.number, at, status, run.configuration, run.pair, run.cap, seconds)
         self.store.add(EVENTS, *numbers, None if details is None else encoded(json.dumps(details)))
 
@@ -314,10 +337,10 @@ def _check(journal: Journal) -> None:
         fix = "begin a new study in this folder, or restore the file from a copy"
         raise StudyProblem(path, "the journal cannot be used: there is nothing in it", fix)
     schema = journal.fact("schema")
-    if schema is not None and schema not in (SCHEMA, UNCHECKED_SCHEMA):
+    if schema is not None and schema not in (GUIDED_SCHEMA, SCHEMA, UNCHECKED_SCHEMA):
         problem = (
             f"its format is number {schema}, written by {_writer(journal)}; this is Cunctator"
-            f" {version('cunctator')}, which reads {UNCHECKED_SCHEMA} and {SCHEMA}"
+            f" {version('cunctator')}, which reads {UNCHECKED_SCHEMA} to {GUIDED_SCHEMA}"
         )
         raise StudyProblem(path, problem, "use that version")
     for name in ("schema", *NEEDED):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cunctator.space.parameters import Value
+
 
 @dataclass(frozen=True, slots=True)
 class Crash:
@@ -23,6 +25,20 @@ class Change(NamedTuple):
     charged: float
     runs: int
     configuration: int
+
+
+class Advised(NamedTuple):
+    """What a guide said, and when."""
+
+    event: int
+    """Before which event, from 0."""
+    first: int
+    """The number of the first configuration that it proposed."""
+    proposed: tuple[dict[str, Value], ...]
+    tasks: tuple[tuple[int, int], ...]
+    """As in `core.scheduler.Advice`."""
+    charged: float
+    """Seconds that had been charged when it was asked."""
 
 
 class FileState(NamedTuple):

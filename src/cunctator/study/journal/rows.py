@@ -13,6 +13,8 @@ import json
 import math
 
 from cunctator.core.replay import AS_BEFORE, BEGUN, ENDED
+from cunctator.space.parameters import Value
+from cunctator.study.journal.records import Advised
 from cunctator.target.replies import Given
 
 WRONG_EVENTS = """
@@ -84,6 +86,25 @@ def closing_budget_of(details: object) -> list[float]:
     if not all(one is None or isinstance(one, int | float) for one in limits):
         raise ValueError("a budget that is none")
     return [math.inf if one is None else float(one) for one in limits]
+
+
+def advised_of(event: int, details: object) -> Advised | None:
+    """What a guide said before an event, from its details; None if that only looked like it."""
+    data = parsed(decoded(details) if isinstance(details, bytes) else details)
+    said = data.get("advice") if isinstance(data, dict) else None
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise ValueError("advice that is none")
+    try:
+        proposed = tuple({str(name): one[name] for name in one} for one in said["proposed"])
+        tasks = tuple((int(configuration), int(rung)) for configuration, rung in said["tasks"])
+        found = Advised(event, int(said["first"]), proposed, tasks, float(said["charged"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError("advice that is none") from error
+    if not all(isinstance(value, Value) for one in proposed for value in one.values()):
+        raise ValueError("a value that is none")
+    return found
 
 
 def problem_of(details: object) -> str:

@@ -24,8 +24,9 @@ from cunctator.study.journal.tables import (
     end_of_facts,
 )
 
-SCHEMA, UNCHECKED_SCHEMA = "3", "2"
-"""The number of the format, and that of the one before, without checksums, which is read too.
+GUIDED_SCHEMA, SCHEMA, UNCHECKED_SCHEMA = "4", "3", "2"
+"""The number of the format of studies that have a guide, which numbers its configurations; that of
+the others; and that of the one before, without checksums, which is read too.
 
 It changes only if a version that does not know of a change would misread the file. One more table,
 one more fact and one more field of the snapshot do not change it: whoever does not know them leaves
@@ -50,7 +51,7 @@ class Store:
         self.run("begin immediate")
         for creation in CREATIONS:
             self.run(creation)
-        self.set_facts({**facts, "schema": SCHEMA})
+        self.set_facts({"schema": SCHEMA, **facts})
         self.begin_filling()
         self.commit()
 

@@ -1,0 +1,157 @@
+"""What the guide is told of a search, and when it is asked.
+
+The core knows runs, the space knows configurations, and the guide (`propose/`) plans from both.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cunctator.base.errors import one_line
+from cunctator.core.known import cap_at, charged_so_far
+from cunctator.core.rules import timeout_value
+from cunctator.core.scheduler import Advice, Scheduler
+from cunctator.core.search import AT_LEAST
+from cunctator.core.state import State
+from cunctator.core.values import NOT_YET, values_of
+from cunctator.propose.columns import Columns, Configuration
+from cunctator.propose.evidence import Seen
+from cunctator.propose.guide import Plan, Rungs, Situation, plan
+from cunctator.space.space import Space
+from cunctator.study.journal.journal import Advised
+
+logger = logging.getLogger("cunctator.study.loop.guide")
+
+SHARE = 0.75
+"""Of the search's time, what is for the guide's tasks."""
+
+GROWTH = 1.05
+"""How much the charged time must grow before the guide is asked again: a fit costs more, the more
+there is to learn from. A plan is for as much time."""
+
+CRASH = 2.0
+"""What a crash counts for the guide, in the longest time that there is."""
+
+
+def is_plan_due(scheduler: Scheduler, slots: int, planned_at: float) -> bool:
+    """Whether to ask the guide, who was last asked after so many charged seconds."""
+    state = scheduler.state
+    if state.ladder.made == 0 or state.now.entered < AT_LEAST or scheduler.is_closing:
+        return False
+    if charged_so_far(state) < planned_at * GROWTH:
+        return False
+    return scheduler.open_tasks < slots
+
+
+def situation_of(
+    state: State, configuration: Callable[[int], Configuration], number: int
+) -> Situation:
+    """What there is to go by for plan `number`."""
+    testers, ladder, rules = state.testers, state.ladder, state.rules
+    indices = np.flatnonzero(testers["started"] > 0)
+    made = int(ladder.made)
+    caps = np.array([cap_at(rules, level) for level in ladder.level[:made].tolist()])
+    return Situation(
+        number=number,
+        seen=_seen(state, indices),
+        configurations=[configuration(index) for index in indices.tolist()],
+        indices=indices,
+        reached=testers["rung"][indices].astype(np.int64),
+        rungs=Rungs(ladder.pairs[:made].astype(np.int64), caps, int(ladder.entry)),
+        pairs=int(testers["started"].max()),
+        seconds=(GROWTH - 1.0) * SHARE * float(charged_so_far(state)),
+    )
+
+
+def advice_of(found: Plan | Advised) -> Advice:
+    """What the core is told of a plan."""
+    return Advice(len(found.proposed), found.tasks)
+
+
+def _seen(state: State, indices: NDArray[Any]) -> Seen:
+    """All that is known of pairs, but for those whose first run is in flight."""
+    lists = [
+        values_of(state.values, index, int(state.testers[index].started))
+        for index in indices.tolist()
+    ]
+    sizes = [one.size for one in lists]
+    values = np.concatenate(lists)
+    configuration = np.repeat(np.arange(len(lists)), sizes)
+    pair = np.concatenate([np.arange(size) for size in sizes])
+    is_capped = (values < 0.0) | (values >= timeout_value(state.rules)) | np.isinf(values)
+    seconds = np.minimum(np.abs(values), _longest(state, values))
+    known = values != NOT_YET
+    return Seen(configuration[known], pair[known], seconds[known], is_capped[known])
+
+
+def _longest(state: State, values: NDArray[Any]) -> float:
+    """What a crash counts."""
+    longest = state.rules.cutoff
+    if math.isinf(longest):
+        longest = float(np.abs(values[np.isfinite(values)]).max(initial=state.rules.first_cap))
+    return CRASH * longest
+
+
+Planner = Callable[[Callable[[], Plan]], "Future[Plan]"]
+"""Who begins to make a plan: see `threaded` and `at_once`."""
+
+
+def at_once(work: Callable[[], Plan]) -> Future[Plan]:
+    """While everybody waits: at the same moments always, for runtimes that are not real."""
+    future: Future[Plan] = Future()
+    try:
+        future.set_result(work())
+    except Exception as error:  # whatever it is, the search can do without
+        future.set_exception(error)
+    return future
+
+
+def threaded() -> Planner:
+    """Beside the search, which goes on meanwhile: a plan takes some hundredths of a second."""
+    return ThreadPoolExecutor(1, thread_name_prefix="guide").submit
+
+
+class Guide:
+    """Asks for plans when they are due, and hands them on when they are made."""
+
+    def __init__(
+        self, space: Space, planner: Planner, slots: int, advised: Sequence[Advised] = ()
+    ) -> None:
+        """`advised` is what it said in earlier sessions."""
+        self._columns = Columns(space)
+        self._planner = planner
+        self._slots = slots
+        self._number = len(advised)
+        self._asked_at = advised[-1].charged if advised else 0.0
+        self._plan: Future[Plan] | None = None
+        self.problem = ""
+        """Why there are no plans any more."""
+
+    def plan(self, scheduler: Scheduler) -> tuple[Plan, float] | None:
+        """The next plan, with the charged seconds at which it was asked for; None: not now."""
+        if self.problem:
+            return None
+        if self._plan is None and is_plan_due(scheduler, self._slots, self._asked_at):
+            self._asked_at = float(charged_so_far(scheduler.state))
+            space = self._columns.space
+            situation = situation_of(scheduler.state, space.configuration, self._number)
+            self._plan = self._planner(partial(plan, self._columns, situation))
+        if self._plan is None or not self._plan.done():
+            return None
+        made, self._plan = self._plan, None
+        try:
+            found = made.result()
+        except Exception as error:  # the search can do without
+            self.problem = one_line(f"{type(error).__name__}: {error}")
+            logger.info("the guide has failed", exc_info=error)
+            return None
+        self._number += 1
+        return found, self._asked_at
