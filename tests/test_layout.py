@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "base": "",
     "core": "base",
     "space": "base",
-    "propose": "base space",
+    "propose": "space",
     "spaces": "base",
     "target": "base space",
     "scenario": "base core space target",

@@ -44,7 +44,7 @@ def set_facts(study: Path, **facts: str) -> None:
 @pytest.mark.parametrize("is_changed", [False, True])
 def test_a_later_format_is_refused(study, words, is_changed):
     """Whatever else is in it: the version that wrote it last is named, not the one that began."""
-    set_facts(study, schema="4", version="0.8")
+    set_facts(study, schema="5", version="0.8")
     with closing(sqlite3.connect(study / FILE)) as connection, connection:
         connection.execute("update sessions set version = '0.9.1'")
         if is_changed:
@@ -54,8 +54,8 @@ def test_a_later_format_is_refused(study, words, is_changed):
     result = CliRunner().invoke(app, [words[0], str(study), *words[1:]])
     writer = "0.8" if is_changed else "0.9.1"
     assert result.exit_code == 2 and result.output == (
-        f"cunctator: {study / FILE}: its format is number 4, written by Cunctator {writer};"
-        f" this is Cunctator {version('cunctator')}, which reads 2 and 3; use that version\n"
+        f"cunctator: {study / FILE}: its format is number 5, written by Cunctator {writer};"
+        f" this is Cunctator {version('cunctator')}, which reads 2 to 4; use that version\n"
     )
     assert (study / FILE).read_bytes() == before
 

@@ -28,7 +28,7 @@ LEAST_NOISE, MOST_NOISE, FIRST_NOISE = 0.25, 1.2, 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Results:
     """Results: one entry for each pair that a configuration has been run on."""
 
     configuration: Indices
@@ -52,7 +52,7 @@ class Evidence:
     noise: float
 
 
-def evidence(seen: Seen, configurations: int, pairs: int) -> Evidence:
+def evidence(seen: Results, configurations: int, pairs: int) -> Evidence:
     """Configurations and pairs told apart."""
     logs: Numbers = np.log(seen.seconds)
     taken, noise = logs.copy(), FIRST_NOISE

@@ -20,7 +20,7 @@ import numpy as np
 
 from cunctator.propose.additive import Model, fit
 from cunctator.propose.columns import Columns, Configuration, Numbers
-from cunctator.propose.evidence import Evidence, Indices, Seen, evidence
+from cunctator.propose.evidence import Evidence, Indices, Results, evidence
 from cunctator.space.parameters import Value
 
 STREAM = 5
@@ -64,7 +64,7 @@ class Situation:
 
     number: int
     """Of the plan that is asked for."""
-    seen: Seen
+    seen: Results
     configurations: Sequence[Configuration]
     """Those that `seen` is about, the default first."""
     indices: Indices

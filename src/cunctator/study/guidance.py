@@ -23,7 +23,7 @@ from cunctator.core.search import AT_LEAST
 from cunctator.core.state import State
 from cunctator.core.values import NOT_YET, values_of
 from cunctator.propose.columns import Columns, Configuration
-from cunctator.propose.evidence import Seen
+from cunctator.propose.evidence import Results
 from cunctator.propose.guide import Plan, Rungs, Situation, plan
 from cunctator.space.space import Space
 from cunctator.study.journal.journal import Advised
@@ -76,7 +76,7 @@ def advice_of(found: Plan | Advised) -> Advice:
     return Advice(len(found.proposed), found.tasks)
 
 
-def _seen(state: State, indices: NDArray[Any]) -> Seen:
+def _seen(state: State, indices: NDArray[Any]) -> Results:
     """All that is known of pairs, but for those whose first run is in flight."""
     lists = [
         values_of(state.values, index, int(state.testers[index].started))
@@ -89,7 +89,7 @@ def _seen(state: State, indices: NDArray[Any]) -> Seen:
     is_capped = (values < 0.0) | (values >= timeout_value(state.rules)) | np.isinf(values)
     seconds = np.minimum(np.abs(values), _longest(state, values))
     known = values != NOT_YET
-    return Seen(configuration[known], pair[known], seconds[known], is_capped[known])
+    return Results(configuration[known], pair[known], seconds[known], is_capped[known])
 
 
 def _longest(state: State, values: NDArray[Any]) -> float:
