@@ -98,6 +98,10 @@ class Account:
             return Made(seconds, True, seconds)
         return Made(seconds, False, self.cutoff if seconds < NEARLY * limit else limit)
 
+    def seeded_space(self, seed: int) -> Space:
+        """The space with draws of its own."""
+        return Space(self.space.parameters, seed, self.space.forbidden)
+
     def note(self, values: Values) -> None:
         """From now on this is the tool's incumbent."""
         if values != self.trajectory[-1].values:
