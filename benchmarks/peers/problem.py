@@ -90,7 +90,8 @@ class Account:
             raise IndexError(f"there is no training instance {instance}")
         limit = self.cutoff if cap is None else min(cap, self.cutoff)
         begun = time.perf_counter()
-        seconds, solved = self._problem.run(values, instance, instance, limit)
+        taken, solved = self._problem.run(values, instance, instance, limit)
+        seconds = float(taken)
         self.inside += time.perf_counter() - begun
         self.charged += seconds
         self.runs += 1

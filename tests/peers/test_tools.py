@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import pytest
 
+from peers.jobs import missing
 from peers.problem import Account
+from peers.tools.irace import UNITS, Names
 from tests.peers.made_up import MadeUp
 
 BUDGET = 40.0
@@ -19,7 +22,7 @@ def searched(tool: str, folder, seed: int = 1) -> tuple[Account, MadeUp]:
     account = Account(problem, BUDGET)
     importlib.import_module(f"peers.tools.{tool}").search(account, seed, folder)
     assert account.runs == len(problem.asked)
-    assert BUDGET <= account.charged <= BUDGET + problem.cutoff
+    assert 0.9 * BUDGET <= account.charged <= BUDGET + problem.cutoff
     assert account.trajectory[0].charged == 0.0
     assert all(instance == seed for instance, seed, _ in problem.asked)
     charged = [point.charged for point in account.trajectory]
@@ -34,3 +37,31 @@ def speed_up(account: Account, problem: MadeUp) -> float:
 @pytest.mark.parametrize("tool", ["halving", "cunctator_tool"])
 def test_a_tool_finds_something_better_than_the_default(tool, tmp_path):
     assert speed_up(*searched(tool, tmp_path)) > 1.5
+
+
+@pytest.mark.extra
+def test_irace_finds_something_and_counts_time_as_we_do(tmp_path):
+    if what := missing("irace"):
+        pytest.skip(what)
+    account, problem = searched("irace", tmp_path, 2)
+    assert speed_up(account, problem) > 1.5
+    said = (tmp_path / "stdout.txt").read_text()
+    used = float(re.findall(r"timeUsed: ([\d.]+)", said)[-1]) * problem.cutoff / UNITS
+    assert 0.5 * account.charged < used <= account.charged + 1e-6
+    caps = {cap for _, _, cap in problem.asked}
+    assert min(caps) < 0.5 * problem.cutoff
+    assert max(caps) == problem.cutoff
+
+
+def test_a_configuration_survives_its_way_through_irace():
+    space = MadeUp().space
+    names = Names(space)
+    lines = list(names.lines())
+    assert lines[-1].endswith(' | (p4 %in% c("0")) & (p3 %in% c("1", "2"))')
+    assert names.values(["p0=1", "p1=0.25", "p2=7", "p3=0", "p4=1", "p5=NA"]) == {
+        "mode": "clever",
+        "share": 0.25,
+        "size": 7,
+        "level": 0,
+        "deep": False,
+    }
