@@ -10,19 +10,20 @@ import pytest
 from peers.jobs import missing
 from peers.problem import Account
 from peers.tools.irace import UNITS, Names
+from tests.optional import need
 from tests.peers.made_up import MadeUp
 
 BUDGET = 40.0
 """Seconds: the default takes 0.06 a run."""
 
 
-def searched(tool: str, folder, seed: int = 1) -> tuple[Account, MadeUp]:
+def searched(tool: str, folder, seed: int = 1, budget: float = BUDGET) -> tuple[Account, MadeUp]:
     """A whole search, and what is true of each."""
     problem = MadeUp(seed)
-    account = Account(problem, BUDGET)
+    account = Account(problem, budget)
     importlib.import_module(f"peers.tools.{tool}").search(account, seed, folder)
     assert account.runs == len(problem.asked)
-    assert 0.9 * BUDGET <= account.charged <= BUDGET + problem.cutoff
+    assert 0.9 * budget <= account.charged <= budget + problem.cutoff
     assert account.trajectory[0].charged == 0.0
     assert all(instance == seed for instance, seed, _ in problem.asked)
     charged = [point.charged for point in account.trajectory]
@@ -51,6 +52,36 @@ def test_irace_finds_something_and_counts_time_as_we_do(tmp_path):
     caps = {cap for _, _, cap in problem.asked}
     assert min(caps) < 0.5 * problem.cutoff
     assert max(caps) == problem.cutoff
+
+
+@pytest.mark.extra
+def test_smac_finds_something(tmp_path):
+    need("smac")
+    account, problem = searched("smac", tmp_path, budget=8.0)
+    assert speed_up(account, problem) > 1.5
+    assert min(cap for _, _, cap in problem.asked) < 0.5 * problem.cutoff
+
+
+@pytest.mark.extra
+def test_optuna_finds_something(tmp_path):
+    need("optuna")
+    account, problem = searched("optuna_tpe", tmp_path)
+    assert speed_up(account, problem) > 1.5
+    instances = {instance for instance, _, _ in problem.asked}
+    assert len(instances) == importlib.import_module("peers.tools.optuna_tpe").INSTANCES
+
+
+@pytest.mark.extra
+def test_smac_is_told_the_whole_space():
+    need("smac")
+    names = importlib.import_module("peers.tools.smac").Names(MadeUp().space, 1)
+    assert names.values(names.space.get_default_configuration()) == MadeUp().space.default
+    for configuration in names.space.sample_configuration(50):
+        names.values(configuration)  # or it is not of our space
+    assert [c.parent.name for c in names.space.parent_conditions_of["depth"][0].components] == [
+        "deep",
+        "level",
+    ]
 
 
 def test_a_configuration_survives_its_way_through_irace():
