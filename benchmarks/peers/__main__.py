@@ -89,6 +89,8 @@ def main(words: Sequence[str]) -> None:
         if what := jobs.missing(tool):
             print(f"{tool} is left out: {what}", file=sys.stderr)
     everything = wanted(asked)
+    for name in dict.fromkeys(job.problem for job in everything if job.is_real):
+        import_module("peers.real").prepare(name.removeprefix(REAL), asked.folder)
     known = {job: jobs.done(job) for job in everything}
     made = make([job for job, result in known.items() if result is None], asked.jobs)
     results = [*filter(None, known.values()), *made]

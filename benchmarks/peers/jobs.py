@@ -148,6 +148,14 @@ def done(job: Job) -> Result | None:
 def do(job: Job) -> Result:
     """Search, look at the incumbents, keep the result."""
     problem = load_problem(job)
+    try:
+        return _do(job, problem)
+    finally:
+        if job.is_real:
+            import_module("peers.real").close(problem)
+
+
+def _do(job: Job, problem: Measured) -> Result:
     account = Account(problem, job.default_runs * problem.default_seconds())
     scratch = job.place.with_suffix("")
     shutil.rmtree(scratch, ignore_errors=True)
