@@ -4,7 +4,7 @@ import math
 from collections import Counter
 
 from peers.problem import Account
-from peers.tools.halving import FIRST_PLACES, Halving
+from peers.tools.halving import FIRST_PLACES, SUPPORT, Halving
 from tests.peers.made_up import MadeUp
 
 
@@ -22,6 +22,15 @@ def test_the_incumbent_has_won_on_as_many_instances_as_a_bracket_leads_to():
     known = {number: len(seconds) for number, seconds in search._seconds.items()}
     assert known[search.incumbent] == max(known.values()) == FIRST_PLACES * 4
     assert len(known) == 8
+
+
+def test_the_default_is_not_replaced_by_luck_on_a_few_instances():
+    search, _ = halving()
+    search.begin()
+    assert len(search._seconds[0]) == SUPPORT
+    search.bracket(8)
+    assert search.incumbent != 0
+    assert len(search._seconds[search.incumbent]) >= SUPPORT
 
 
 def test_nothing_is_run_twice_and_the_next_bracket_draws_others():
