@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 from ConfigSpace import (
@@ -23,10 +24,9 @@ from ConfigSpace import (
     UniformFloatHyperparameter,
     UniformIntegerHyperparameter,
 )
-from smac import AlgorithmConfigurationFacade, Callback, Scenario
-from smac.main.smbo import SMBO
+from smac import AlgorithmConfigurationFacade, Scenario
 from smac.model.random_forest import RandomForest
-from smac.runhistory import TrialInfo, TrialValue
+from smac.runhistory import TrialValue
 
 from cunctator.base.errors import CunctatorError
 from cunctator.space.parameters import LISTED, Parameter, Value, text_of
@@ -108,39 +108,9 @@ def _value(parameter: Parameter, given: int | float) -> Value:
     return int(number) if parameter.kind == "integer" else number
 
 
-class Search(Callback):
-    """The target function, and what is told after each run."""
-
-    def __init__(self, account: Account, names: Names) -> None:
-        super().__init__()
-        self._account = account
-        self._names = names
-        self._is_spent = False
-
-    def run(self, config: Configuration, instance: str, seed: int, cutoff: float) -> float:
-        """One run; if it is capped, what was used."""
-        if cutoff <= 0.0:
-            return self._account.cutoff  # it has lost already
-        try:
-            return self._account.run(self._names.values(config), int(instance), cutoff).counts
-        except BudgetSpent:
-            self._is_spent = True
-            return self._account.cutoff
-
-    def on_tell_end(self, smbo: SMBO, info: TrialInfo, value: TrialValue) -> bool | None:
-        """Note the incumbent; end with the budget."""
-        if self._is_spent:
-            return False
-        incumbents = smbo.intensifier.get_incumbents()
-        if incumbents:
-            self._account.note(self._names.values(incumbents[0]))
-        return None
-
-
 def search(account: Account, seed: int, folder: Path) -> None:
     """Until the budget is spent."""
     names = Names(account.space, seed)
-    own = Search(account, names)
     scenario = Scenario(
         names.space,
         name="peers",
@@ -156,14 +126,29 @@ def search(account: Account, seed: int, folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         facade = AlgorithmConfigurationFacade(
-            scenario,
-            own.run,
-            model=forest(scenario),
-            callbacks=[own],
-            logging_level=logging.ERROR,
-            overwrite=True,
+            scenario, _never, model=forest(scenario), logging_level=logging.ERROR, overwrite=True
         )
-        facade.optimize()
+        with suppress(BudgetSpent, StopIteration):
+            while True:
+                _step(facade, account, names)
+
+
+def _step(facade: AlgorithmConfigurationFacade, account: Account, names: Names) -> None:
+    """One trial. A run that is capped costs what it was given, as SMAC's documentation has it."""
+    trial = facade.ask()
+    cap = float((trial.additional_info or {}).get("cutoff", account.cutoff))
+    cost = account.cutoff  # without a run if it has lost already
+    if cap > 0.0:
+        cost = account.run(names.values(trial.config), int(trial.instance or 0), cap).counts
+    facade.tell(trial, TrialValue(cost=cost), save=False)
+    incumbents = facade.intensifier.get_incumbents()
+    if incumbents:
+        account.note(names.values(incumbents[0]))
+
+
+def _never(config: Configuration, instance: str, seed: int, cutoff: float) -> float:
+    """SMAC wants a function; it is asked and told instead."""
+    raise NotImplementedError
 
 
 def forest(scenario: Scenario) -> RandomForest:
