@@ -96,6 +96,8 @@ def main(words: Sequence[str]) -> None:
     results = [*filter(None, known.values()), *made]
     if not results:
         sys.exit("nothing has come of it")
+    for name in report.mixed(results):
+        print(f"{name} has changed since some of this: remove {asked.folder}/{name}.*.json")
     tables = report.tables_of(results)
     report.show(tables, Console())
     report.write(tables, asked.folder / "table.csv")

@@ -77,6 +77,22 @@ def grouped(results: Iterable[Result]) -> dict[str, dict[str, list[Result]]]:
     return found
 
 
+def mixed(results: Iterable[Result]) -> list[str]:
+    """Replayed problems that have changed between results: those cannot be compared.
+
+    Real ones are measured anew each time.
+    """
+    seen: dict[tuple[str, int], tuple[float, float]] = {}
+    found: list[str] = []
+    for result in results:
+        if result.best is None:
+            continue
+        truth = (result.default, result.best)
+        if seen.setdefault((result.problem, result.seed), truth) != truth:
+            found.append(result.problem)
+    return list(dict.fromkeys(found))
+
+
 def row_of(tool: str, results: Sequence[Result]) -> Row:
     """A tool on one problem."""
     return Row(
