@@ -163,7 +163,8 @@ def show(tables: Mapping[str, Sequence[Row]], console: Console) -> None:
     for name, rows in tables.items():
         grid = Grid(title=f"{name}: test mean over the best known, by share of the budget")
         for heading in HEADINGS:
-            grid.add_column(heading, justify="left" if heading == "tool" else "right")
+            is_tool = heading == "tool"
+            grid.add_column(heading, justify="left" if is_tool else "right", no_wrap=is_tool)
         for row in rows:
             grid.add_row(*words_of(row))
         console.print(grid)
