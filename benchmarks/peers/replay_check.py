@@ -16,10 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from peers.measure import Measurement, begun, save
-from peers.replay_files import arrays_in, facts_of, note
-
-FIRST_SEED = 3
-"""No run has had it."""
+from peers.replay_files import FIRST_CHECK, arrays_in, facts_of, note
 
 
 def resumed(name: str, folder: Path) -> Measurement:
@@ -37,7 +34,7 @@ def resumed(name: str, folder: Path) -> Measurement:
 def measured_now(made: Measurement, name: str) -> list[float]:
     """Means of the leaders as shares of what the default takes now."""
     facts = facts_of(name)
-    seed = FIRST_SEED + len(facts.get("checks", []))
+    seed = FIRST_CHECK + len(facts.get("checks", []))
     leaders = [leader["values"] for leader in facts["leaders"]]
     numbers = [made.add(values) for values in [made.scenario.space.default, *leaders]]
     made.best.clear()

@@ -19,6 +19,10 @@ SOLVED, CUT_OFF, FAILED = range(3)
 """What came of a run."""
 
 
+FIRST_CHECK = 3
+"""The seed of the first check (`replay_check.py`), the next one has the next; no run before has."""
+
+
 def arrays_in(name: str) -> dict[str, NDArray[Any]]:
     """All arrays of a file: `NAME` for measurements, `NAME.model` for a model."""
     with np.load(DATA / f"{name}.npz") as file:
