@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-all test-extra bench dataset lint clean
+.PHONY: demo test test-all test-extra bench peers dataset lint clean
 
 demo: .venv/demo
 	$(BIN)/cunctator demo
@@ -25,6 +25,15 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/usefulness.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/comparison.py
+
+# Cunctator beside SMAC3, irace, Optuna and successive halving, in hours; what is done is kept, and not
+# done again. `make peers PEERS="--real --seeds 5"` passes options on.
+DEBIAN := minisat r-cran-irace
+peers: .venv/peers
+	@dpkg -s $(DEBIAN) >/dev/null 2>&1 || \
+		{ [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq $(DEBIAN); } || \
+		echo "some are left out; for all of them: apt-get install $(DEBIAN)"
+	PYTHONPATH=benchmarks $(BIN)/python -m peers $(PEERS)
 
 # Hours: measures again what ships in src/cunctator/data; needs minisat.
 dataset: .venv/dev
@@ -51,6 +60,10 @@ lint: .venv/dev
 .venv/extra: .venv/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[extra]'
 	touch .venv/extra
+
+.venv/peers: .venv/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	touch .venv/peers
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage build dist

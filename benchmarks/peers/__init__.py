@@ -1,0 +1,1 @@
+"""Cunctator beside other configurators, all on the same account: `python -m peers`."""
