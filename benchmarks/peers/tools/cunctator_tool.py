@@ -12,6 +12,7 @@ from cunctator.base.records import Outcome, Run, Status
 from cunctator.core.recorded import CONFIGURATIONS_PER_STEP, INCUMBENT_GROWTH
 from cunctator.core.scheduler import Scheduler
 from cunctator.space.space import Space
+from cunctator.study.guidance import SHARE, Guide, advice_of, at_once
 from cunctator.target.instances import shuffled
 from peers.problem import NEARLY, Account, BudgetSpent
 
@@ -26,6 +27,7 @@ class Study:
         self.account = account
         self.scheduler = new_scheduler(account, space)
         self._space = space
+        self._guide = Guide(space, at_once, slots=1)
         self._order = shuffled(account.train, seed)
         self._look_charged = self._look_runs = 0.0
         self._has_solved = False
@@ -34,7 +36,7 @@ class Study:
         """Until the budget is spent or nothing is left to ask."""
         try:
             self._close()
-            while (run := self.scheduler.ask()) is not None:
+            while (run := self._ask()) is not None:
                 self._make(run)
                 self._note_incumbent()
                 self._close()
@@ -42,6 +44,15 @@ class Study:
             pass
         self._look_charged = self._look_runs = 0.0
         self._note_incumbent()
+
+    def _ask(self) -> Run | None:
+        """The next run, after what the guide has to say, at once: its time is not the account's."""
+        planned = self._guide.plan(self.scheduler)
+        if planned is not None:
+            first = self.scheduler.advise(advice_of(planned[0]))
+            if planned[0].proposed:
+                self._space.take_in(first, planned[0].proposed)
+        return self.scheduler.ask()
 
     def _make(self, run: Run) -> None:
         values = self._space.configuration(run.configuration)
@@ -82,6 +93,7 @@ def new_scheduler(account: Account, space: Space) -> Scheduler:
         limit=space.size,
         draws=space.draws,
         will_close=True,
+        guided=SHARE,
     )
 
 

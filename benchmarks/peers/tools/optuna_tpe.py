@@ -67,16 +67,15 @@ def _suggested(trial: optuna.Trial, parameters: list[Conditional]) -> Values:
 
 
 def _suggest(trial: optuna.Trial, parameter: Parameter) -> Value:
-    name = parameter.name
+    name, log = parameter.name, parameter.log
     if parameter.kind == "integer":
-        low, high = int(parameter.low), int(parameter.high)
-        return trial.suggest_int(name, low, high, log=parameter.log)
+        return int(trial.suggest_int(name, int(parameter.low), int(parameter.high), log=log))
     if parameter.kind == "real":
-        return trial.suggest_float(name, parameter.low, parameter.high, log=parameter.log)
+        return float(trial.suggest_float(name, parameter.low, parameter.high, log=log))
+    last = len(parameter.values) - 1
     if parameter.kind == "ordinal":  # it has no ordinals but numbers
-        return parameter.values[trial.suggest_int(name, 0, len(parameter.values) - 1)]
-    place = trial.suggest_categorical(name, list(range(len(parameter.values))))
-    return parameter.values[place]
+        return parameter.values[int(trial.suggest_int(name, 0, last))]
+    return parameter.values[int(trial.suggest_categorical(name, list(range(last + 1))))]
 
 
 def default_of(account: Account) -> dict[str, Value]:

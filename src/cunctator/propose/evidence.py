@@ -44,9 +44,11 @@ class Evidence:
     """What that says, in logarithms."""
 
     runs: Numbers
-    """Of each configuration: over how many pairs ..."""
-    sums: Numbers
-    """... the sum of what is left of their runtimes without the pair's part."""
+    """Of each configuration: how many pairs it has been run on."""
+    means: Numbers
+    """What it takes, without the pairs' parts; 0 if it has not been run ..."""
+    precisions: Numbers
+    """... and how well that is known: one over the variance."""
     pairs: Numbers
     """The pair's part; of those that nobody has run, the mean of the others."""
     noise: float
@@ -70,8 +72,25 @@ def evidence(seen: Results, configurations: int, pairs: int) -> Evidence:
         expected = own[seen.configuration] + of_pair[seen.pair]
         taken = np.where(seen.is_capped, _longer_than(logs, expected, noise), logs)
         noise = _noise(taken - expected, seen.is_capped, configurations / 2 + (tries > 0).sum())
-    sums = _sums(seen.configuration, taken - of_pair[seen.pair], configurations)
-    return Evidence(runs, sums, of_pair, noise)
+    return _weighted(seen, taken - of_pair[seen.pair], of_pair, runs, noise)
+
+
+def _weighted(
+    seen: Results, left: Numbers, of_pair: Numbers, runs: Numbers, noise: float
+) -> Evidence:
+    """What is left of a configuration's runtimes, each weighted by what its pair usually takes.
+
+    It is means of seconds that count, and these are made of the hard pairs: who is slower on them
+    alone is slower, however many easy ones there are. Few pairs then count for fewer yet.
+    """
+    weights = np.exp(of_pair)[seen.pair]
+    configuration, size, is_run = seen.configuration, runs.size, runs > 0
+    total, squares, sums = (
+        np.where(is_run, _sums(configuration, one, size), 1.0)
+        for one in (weights, weights**2, weights * left)
+    )
+    precisions = np.where(is_run, total**2 / squares, 0.0) / noise**2
+    return Evidence(runs, np.where(is_run, sums / total, 0.0), precisions, of_pair, noise)
 
 
 def _sums(places: Indices, numbers: Numbers, size: int) -> Numbers:

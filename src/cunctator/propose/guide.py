@@ -137,14 +137,13 @@ def believed(columns: Columns, positions: Numbers, situation: Situation) -> Beli
     """The model's word and each configuration's own runs together."""
     known = evidence(situation.seen, len(situation.configurations), situation.pairs)
     has = known.runs > 0
-    means = known.sums[has] / known.runs[has]
-    variances = known.noise**2 / known.runs[has]
+    means, variances = known.means[has], 1.0 / known.precisions[has]
     excess = np.maximum(0.0, means - np.quantile(means, 0.05) - CLEARLY_BAD)
     model = fit(columns, positions[has], means, variances + SPREAD * excess**2)
     predicted, uncertain = model.predict(positions)
-    weight = 1.0 / model.own + known.runs / known.noise**2
+    weight = 1.0 / model.own + known.precisions
     share = 1.0 / model.own / weight
-    own = (predicted / model.own + known.sums / known.noise**2) / weight
+    own = (predicted / model.own + known.means * known.precisions) / weight
     return Belief(own, np.sqrt(1.0 / weight + uncertain * share**2), model, known)
 
 
