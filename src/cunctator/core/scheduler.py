@@ -29,7 +29,7 @@ from cunctator.core.pools import pool_sizes
 from cunctator.core.profiles import DEFAULT, FLOOR, PROFILES, Profile
 from cunctator.core.proposals import with_proposals
 from cunctator.core.race import rekey_rival
-from cunctator.core.recommend import recommended
+from cunctator.core.recommend import answered
 from cunctator.core.rows import continued
 from cunctator.core.rules import Rules
 from cunctator.core.sentinels import FINISHED, NONE, WIDEN
@@ -262,7 +262,7 @@ class Scheduler:
 
     def recommend(self) -> int:
         """The incumbent at this moment: see `recommend.py`."""
-        return recommended(self.state)
+        return answered(self.state)
 
     def certificate(self) -> Certificate:
         """How close to the best the incumbent provably is, at this moment."""

@@ -43,6 +43,8 @@ class Model:
     middle: float
     weights: Numbers
     covariance: Numbers
+    root: Numbers
+    """Of the covariance: its product with its transpose."""
     own: float
     """The variance of what is a configuration's own."""
     relevance: Numbers
@@ -59,9 +61,7 @@ class Model:
 
     def drawn(self, random: np.random.Generator) -> Numbers:
         """Weights as they may be, given what has been seen."""
-        slight = 1e-10 * np.eye(self.weights.size)
-        root = np.linalg.cholesky(self.covariance + slight)
-        found: Numbers = self.weights + root @ random.standard_normal(self.weights.size)
+        found: Numbers = self.weights + self.root @ random.standard_normal(self.weights.size)
         return found
 
 
@@ -101,9 +101,9 @@ def _fit(
             sizes = squares[block.columns] / block.scales
             relevance[place] = (LITTLE + sizes.sum()) / (sizes.size + 1.0)
         own = _own(means - middle - rows @ weights, variances, own, rows, covariance)
-    return Model(
-        columns, products, middle, weights, covariance, own, relevance[: positions.shape[1]]
-    )
+    root = np.asarray(np.linalg.cholesky(covariance + 1e-10 * np.eye(weights.size)))
+    alone = relevance[: positions.shape[1]]
+    return Model(columns, products, middle, weights, covariance, root, own, alone)
 
 
 def _own(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cunctator.space.parameters import LISTED, Parameter, Value
+from cunctator.space.parameters import LISTED, Parameter, Value, text_of
 from cunctator.space.space import Space
 
 Numbers = NDArray[np.float64]
@@ -45,6 +45,12 @@ class Columns:
         self.space = space
         self.parameters = space.parameters
         self._scales = [_scales(parameter) for parameter in self.parameters]
+        # To Python, 1, 1.0 and True are the same; on a command line they are not.
+        self._places = {
+            one.name: {text_of(value): place for place, value in enumerate(one.values)}
+            for one in self.parameters
+            if one.kind in LISTED
+        }
 
     def positions(self, configurations: Sequence[Configuration]) -> Numbers:
         """Where each value is in the range of its parameter, 0 to 1; not a number if not active."""
@@ -59,7 +65,7 @@ class Columns:
         """The same of one parameter that is active."""
         value = configuration[parameter.name]
         if parameter.kind in LISTED:
-            return (parameter.values.index(value) + 0.5) / len(parameter.values)
+            return (self._places[parameter.name][text_of(value)] + 0.5) / len(parameter.values)
         low, high = self.space.range_of(parameter, configuration) or (0.0, 0.0)
         return parameter.quantile_of(low, high, float(value))
 
@@ -93,10 +99,13 @@ class Columns:
         ]
         parts = [np.ones((len(positions), 1)), *single]
         for one, other in products:
-            left = single[one][:, : self._short(one).size]
-            right = single[other][:, : self._short(other).size]
-            parts.append((left[:, :, None] * right[:, None, :]).reshape(len(positions), -1))
+            parts.append(self.product(one, other, single[one], single[other]))
         return np.concatenate(parts, axis=1)
+
+    def product(self, one: int, other: int, left: Numbers, right: Numbers) -> Numbers:
+        """The columns of two parameters together, from those of each."""
+        left, right = left[:, : self._short(one).size], right[:, : self._short(other).size]
+        return (left[:, :, None] * right[:, None, :]).reshape(max(len(left), len(right)), -1)
 
     def columns_of(self, column: int, positions: Numbers) -> Numbers:
         """The columns of one parameter."""

@@ -115,7 +115,8 @@ def _longer_than(logs: Numbers, expected: Numbers, noise: float) -> Numbers:
 def hazard(at: Numbers) -> Numbers:
     """Density over what is beyond, of the standard normal distribution."""
     # Far out, the quotient of two numbers next to nothing; its series is exact enough from 5 on.
-    far = at + 1.0 / np.maximum(at, 1.0)
+    large = np.maximum(at, 1.0)
+    far = at + 1.0 / large - 2.0 / large**3 + 10.0 / large**5
     beyond = np.array([0.5 * math.erfc(min(x, 5.0) / math.sqrt(2.0)) for x in at.tolist()])
     near = np.exp(-0.5 * np.minimum(at, 5.0) ** 2) / math.sqrt(2.0 * math.pi) / beyond
     return np.where(at < 5.0, near, far)

@@ -39,7 +39,8 @@ POINTS, NEARBY = 6, 3
 NEAR = 0.1
 """... within about so much of its range."""
 
-TRIES = 10
+TRIES, MOST_VAIN = 10, 32
+"""How often it is tried to make a configuration that is allowed, and one that is new, in a plan."""
 
 CLEARLY_BAD, SPREAD = 0.7, 0.3
 """What is so much worse than the best, in logarithms, need not be known well: the rest of it is
@@ -106,30 +107,28 @@ def plan(columns: Columns, situation: Situation) -> Plan:
     proposed: list[dict[str, Value]] = []
     tasks: list[tuple[int, int]] = []
     of_new = of_old = 0.0
+    vain = 0
     taken = {_key(one) for one in situation.configurations}
     while len(tasks) < MOST_TASKS:
         if of_new + of_old >= situation.seconds and len(tasks) >= FEWEST_TASKS:
             break
-        is_new = of_new * (1.0 - NEW) <= of_old * NEW or not climbs
-        if is_new:
+        if vain < MOST_VAIN and (of_new * (1.0 - NEW) <= of_old * NEW or not climbs):
             one = _proposal(columns, belief, positions, situation, random)
             if one is None or _key(one) in taken:
-                if not climbs:
-                    break
-                of_new += situation.seconds / MOST_TASKS  # the space may be used up
+                vain += 1  # the space may be used up
                 continue
             taken.add(_key(one))
             proposed.append(one)
             tasks.append((-len(proposed), situation.rungs.entry))
             mean = float(belief.model.predict(columns.positions([one]))[0][0])
             of_new += _seconds(belief, situation, mean, situation.rungs.entry, 0)
-        else:
+        elif climbs:
             place = climbs.pop(0)
-            rung = int(situation.reached[place]) + 1
+            rung, runs = int(situation.reached[place]) + 1, int(belief.known.runs[place])
             tasks.append((int(situation.indices[place]), rung))
-            of_old += _seconds(
-                belief, situation, float(belief.means[place]), rung, int(belief.known.runs[place])
-            )
+            of_old += _seconds(belief, situation, float(belief.means[place]), rung, runs)
+        else:
+            break
     return Plan(tuple(proposed), tuple(tasks))
 
 
@@ -210,26 +209,25 @@ def _changes(
     model: Model, position: Numbers, weights: Numbers, random: np.random.Generator
 ) -> list[tuple[int, float]]:
     """For each parameter that may change the best value by these weights, the best change first."""
-    columns = model.columns
-    places, looked_at = [], []
+    columns, blocks = model.columns, model.columns.blocks(model.products)
+    present = [columns.columns_of(column, position[[column]]) for column in range(position.size)]
+    found = []
     for column in np.flatnonzero(~np.isnan(position)).tolist():
-        for other in _values_to_look_at(columns, column, float(position[column]), random):
-            places.append(column)
-            changed = position.copy()
-            changed[column] = other
-            looked_at.append(changed)
-    if not looked_at:
-        return []
-    rows = np.array([position, *looked_at])
-    costs = model.matrix(rows) @ weights
-    gains = costs[1:] - costs[0]
-    best: dict[int, tuple[float, float]] = {}
-    for place, gain, changed in zip(places, gains.tolist(), looked_at, strict=True):
-        if place not in best or gain < best[place][0]:
-            best[place] = (gain, float(changed[place]))
-    order = sorted(best, key=lambda column: best[column][0])
-    good = [column for column in order if best[column][0] < 0.0] or order[:1]
-    return [(column, best[column][1]) for column in good]
+        others = _values_to_look_at(columns, column, float(position[column]), random)
+        if not others:
+            continue
+        changed = columns.columns_of(column, np.array([position[column], *others]))
+        costs = changed @ weights[blocks[column].columns]
+        for block, (one, other) in zip(blocks[position.size :], model.products, strict=True):
+            if column in (one, other):
+                left = changed if column == one else present[one]
+                right = changed if column == other else present[other]
+                costs = costs + columns.product(one, other, left, right) @ weights[block.columns]
+        place = int(costs[1:].argmin())
+        found.append((float(costs[place + 1] - costs[0]), column, others[place]))
+    found.sort()
+    good = [change for change in found if change[0] < 0.0] or found[:1]
+    return [(column, other) for _, column, other in good]
 
 
 def _values_to_look_at(
@@ -244,5 +242,6 @@ def _values_to_look_at(
     return [*random.random(POINTS).tolist(), *np.clip(near, 0.0, 1.0 - 1e-9).tolist()]
 
 
-def _key(configuration: Configuration) -> tuple[tuple[str, Value], ...]:
-    return tuple(configuration.items())
+def _key(configuration: Configuration) -> tuple[tuple[str, type, Value], ...]:
+    # To Python, 1, 1.0 and True are the same.
+    return tuple((name, type(value), value) for name, value in configuration.items())

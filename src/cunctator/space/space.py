@@ -147,8 +147,9 @@ class Space:
         last = self._proposed_numbers[-1] if self._proposed_numbers else self.fixed - 1
         if first <= last:
             raise InvalidSetting("configuration", first, f"expected more than {last}")
-        for number, values in enumerate(proposed, first):
-            self._proposed[number] = self._given(values, 0)
+        given = [self._given(values, 0) for values in proposed]  # all of them, or none
+        for number, values in enumerate(given, first):
+            self._proposed[number] = values
             self._proposed_numbers.append(number)
 
     def is_proposed(self, number: int) -> bool:
@@ -186,8 +187,8 @@ class Space:
                 found = self.range_of(p, active)
                 if found is None:
                     return None
-                low, high = found
-                value = type(value)(min(max(float(value), low), high))
+                number = min(max(float(value), found[0]), found[1])
+                value = round(number) if p.kind == "integer" else number
             active[p.name] = value
         return None if self._is_forbidden(active) else self._sorted(active)
 
