@@ -39,6 +39,10 @@ POINTS, NEARBY = 6, 3
 NEAR = 0.1
 """... within about so much of its range."""
 
+STRAY = 0.15
+"""How often one more parameter is changed, whatever the model says: it is sure of what all the good
+ones have in common, and would never see anything else."""
+
 TRIES, MOST_VAIN = 10, 32
 """How often it is tried to make a configuration that is allowed, and one that is new, in a plan."""
 
@@ -199,10 +203,24 @@ def _proposal(
         for column, position in changes[:wanted]:
             name = columns.parameters[column].name
             values[name] = columns.value(column, position, situation.configurations[parent])
+        if random.random() < STRAY:
+            values |= _stray(columns, positions[parent], situation.configurations[parent], random)
         found = columns.space.fitted(values)
         if found is not None and _key(found) != _key(situation.configurations[parent]):
             return found
     return None
+
+
+def _stray(
+    columns: Columns, position: Numbers, parent: Configuration, random: np.random.Generator
+) -> dict[str, Value]:
+    """A change of one parameter, whatever the model thinks of it."""
+    column = int(random.choice(np.flatnonzero(~np.isnan(position))))
+    others = _values_to_look_at(columns, column, float(position[column]), random)
+    if not others:
+        return {}
+    name = columns.parameters[column].name
+    return {name: columns.value(column, others[int(random.integers(len(others)))], parent)}
 
 
 def _changes(
