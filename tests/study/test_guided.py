@@ -269,7 +269,9 @@ def test_status_and_validate_know_what_was_proposed(tmp_path, monkeypatch):
     monkeypatch.setattr(study_folder, "LocalWorkers", lambda *_: Workers())
     result = CliRunner().invoke(app, ["status", str(tmp_path / "study")])
     assert result.exit_code == 0
-    assert f"configuration {view.incumbent.configuration}" in result.output
+    words = f"configuration {view.incumbent.configuration} (proposed by the guide), "
+    assert words in " ".join(result.output.split())
+    assert view.snapshot().as_data()["incumbent"]["proposed"] is True
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,8 @@ def _means(snapshot: Snapshot, incumbent: Incumbent) -> str:
     """The answer, beside the default over the pairs that both have run: other means mislead."""
     compared = snapshot.compared
     words = "the default" if incumbent.index == 0 else f"configuration {incumbent.index}"
-    words = f"{words}, {counted(incumbent.started, 'run')}"
+    how = " (proposed by the guide)" if incumbent.proposed else ""
+    words = f"{words}{how}, {counted(incumbent.started, 'run')}"
     if incumbent.index != 0 and compared is not None and compared.pairs:
         pairs = compared.pairs
         both = f"the {pairs:,} pairs that both have" if pairs > 1 else "the one pair that both have"

@@ -159,6 +159,7 @@ class Study:
             default=standing(0),
             compared=self.scheduler.compared(incumbent, 0),
             configuration=self.scenario.space.configuration(incumbent),
+            is_proposed=self.scenario.space.is_proposed(incumbent),
             certificate=certificate,
             asked_delta=target.delta if target else None,
             forecast=self.scheduler.forecast(

@@ -49,6 +49,8 @@ class Incumbent(Record):
     """None: infinite, or not said."""
     known_cap: Number | None = None
     """None: the mean is exact, or it is not said."""
+    proposed: bool = False
+    """Whether the guide proposed it because of results."""
 
 
 class DefaultRuns(Record):

@@ -85,6 +85,8 @@ class View:
     compared: Compared
     """Answer and default over the pairs that both have run, up to a cap that both are known to."""
     configuration: dict[str, Value]
+    is_proposed: bool
+    """Whether the guide proposed the answer because of results."""
     certificate: Certificate
     asked_delta: float | None
     """The delta that the certificate is to have, if the study ends by that."""
@@ -140,6 +142,7 @@ class View:
             started=self.incumbent.started,
             mean=finite_or_none(self.incumbent.mean),
             known_cap=None if self.incumbent.exact else self.incumbent.known_cap,
+            proposed=self.is_proposed,
         )
 
     def _means(self) -> Means:
