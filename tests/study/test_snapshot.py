@@ -26,6 +26,7 @@ KEYS = """
 stop problem charged wall runs solved in_flight closing crashed own_seconds busy
 budget.charged budget.wall budget.runs
 incumbent.index incumbent.configuration.speed incumbent.started incumbent.mean incumbent.known_cap
+incumbent.proposed
 default.started default.mean
 compared.pairs compared.cap compared.answer compared.default compared.exact
 certificate.confidence certificate.points.delta certificate.points.epsilon certificate.points.cap
@@ -63,7 +64,7 @@ def folder(tmp_path):
 def test_run_and_status_write_the_same_keys(tmp_path, monkeypatch):
     monkeypatch.setattr(study_folder, "LocalWorkers", lambda *_: RecordedWorkers())
     scenario, study = tmp_path / "scenario.toml", tmp_path / "study"
-    scenario.write_text(SCENARIO.replace("configurations = 12\n", "") + "runs = 400")
+    scenario.write_text(SCENARIO.replace("configurations = 12", "guide = false") + "runs = 400")
     written = []
     for words in (["run", str(scenario), str(study)], ["status", str(study)]):
         out = tmp_path / "out.json"
