@@ -26,7 +26,7 @@ from cunctator.study.journal.tables import EVENTS, PROGRESS, End
 from cunctator.study.warm import MOST, warm_configurations
 from tests.recorded_workers import SCENARIO, RecordedWorkers
 
-ENDLESS = SCENARIO.replace("configurations = 12\n", "seed = 2\n").replace(
+ENDLESS = SCENARIO.replace("configurations = 12\n", "seed = 2\nguide = false\n").replace(
     '"{python}"', '"./solver"'
 )
 TESTS = "[test_instances]\nnames = ['d', 'e', 'f']\n"

@@ -98,10 +98,10 @@ class Parameter:
         """Where a number is in a range, on its scale: the inverse of `number_between`."""
         if self.kind == "integer":
             high, value = high + 1, value + 0.5
-        if not high > low:
-            return 0.5
-        if self.log:
+        if self.log and 0.0 < low < high:
             low, high, value = math.log(low), math.log(high), math.log(value)
+        if not high > low:  # to the last digit, for logarithms
+            return 0.5
         return min(max((value - low) / (high - low), 0.0), 1.0)
 
     def members(self, low: float, high: float) -> Sequence[Value]:
