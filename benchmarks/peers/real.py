@@ -22,6 +22,7 @@ from cunctator.scenario import Scenario, load_scenario
 from cunctator.space.parameters import Value
 from cunctator.spaces import solver_text
 from cunctator.study.bulk import completed, new_reply
+from cunctator.study.folder import scenario_of
 from cunctator.study.journal.journal import open_journal
 from cunctator.study.workers import LocalWorkers, slot_settings
 from cunctator.target.execution import Execution, Report
@@ -191,6 +192,7 @@ def study(problem: Real, account: Account, seed: int, folder: Path) -> None:
     journal = open_journal(place, writing=False)
     try:
         last, changes = journal.last_progress(), journal.changes()
+        space = scenario_of(place, journal).space
     finally:
         journal.close()
     assert last is not None
@@ -198,6 +200,5 @@ def study(problem: Real, account: Account, seed: int, folder: Path) -> None:
     account.charged, account.runs = shown.charged, shown.runs
     account.inside = shown.busy * shown.wall
     account.trajectory += [
-        Point(change.charged, problem.space.configuration(change.configuration))
-        for change in changes
+        Point(change.charged, space.configuration(change.configuration)) for change in changes
     ]

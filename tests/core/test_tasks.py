@@ -159,6 +159,17 @@ def test_no_honest_turn_and_no_newcomers_run_is_of_a_proposal():
         scheduler.tell(run, outcome(scheduler, run, runtime_of))
 
 
+def test_no_honest_turn_is_of_a_proposal_if_all_crash_without_a_cutoff():
+    scheduler = guided(cutoff=None)
+    for _ in range(400):
+        if scheduler.state.ladder.made and scheduler.open_tasks < 1:
+            advise(scheduler)
+        run = scheduler.ask()
+        if is_proposal(scheduler.state, run.configuration):
+            assert scheduler.state.now.turn < HONEST
+        scheduler.tell(run, outcome(scheduler, run, lambda *_: -0.1))
+
+
 def test_capital_adds_up_to_one_and_begins_after_what_was_seen():
     scheduler = guided()
     runtime_of = runtimes()

@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 import sqlite3
+import threading
 from concurrent.futures import Future
 from contextlib import closing
 
@@ -18,10 +19,12 @@ from cunctator.base.errors import StudyProblem
 from cunctator.base.records import Status
 from cunctator.cli.common import app
 from cunctator.core.state import GUIDED
+from cunctator.propose.guide import Plan
 from cunctator.study import folder as study_folder
+from cunctator.study import guidance, loop
 from cunctator.study.folder import begin_study, resumed_study, scenario_of
-from cunctator.study.guidance import SHARE, at_once
-from cunctator.study.journal.journal import FILE, open_journal
+from cunctator.study.guidance import SHARE, Planned, at_once, beside
+from cunctator.study.journal.journal import FILE, Journal, open_journal
 from cunctator.study.journal.rows import advised_of
 from cunctator.target.execution import Details, Report
 from tests.recorded_workers import RecordedWorkers
@@ -112,14 +115,12 @@ def run_study(opened, workers):
 
 def begin(tmp_path, workers, budget="runs = 900", planner=at_once, text=SCENARIO):
     scenario = write_scenario(tmp_path, budget, text=text)
-    opened = begin_study(scenario, tmp_path / "study", lambda *_: workers, lambda: planner)
+    opened = begin_study(scenario, tmp_path / "study", lambda *_: workers, planner)
     return run_study(opened, workers)
 
 
 def go_on(directory, workers, **more):
-    opened = resumed_study(
-        directory, make_workers=lambda *_: workers, make_planner=lambda: at_once, **more
-    )
+    opened = resumed_study(directory, make_workers=lambda *_: workers, planner=at_once, **more)
     return run_study(opened, workers)
 
 
@@ -232,6 +233,66 @@ def test_several_slots_are_kept_busy_by_tasks(tmp_path):
     study.scheduler.check()
 
 
+class LateWorkers(Workers):
+    """Every run is done after a while, so that the study looks around in between."""
+
+    def submit(self, execution):
+        now = super().submit(execution).result()
+        later = Future()
+        threading.Timer(0.02, lambda: later.cancelled() or later.set_result(now)).start()
+        return later
+
+
+def test_no_advice_is_lost_between_two_events(tmp_path, monkeypatch):
+    """Plans that come sooner than anything that could carry them into the journal."""
+    monkeypatch.setattr(guidance, "GROWTH", 0.0)
+    monkeypatch.setattr(loop, "GLANCE", 0.002)
+    study, _ = begin(tmp_path, LateWorkers(slots=4), "runs = 700")
+    advice = advice_in(tmp_path / "study")
+    assert len(advice) > 10
+    proposals = study.scheduler.state.now.proposals
+    written = sum(len(said.proposed) for said in advice)
+    assert proposals - 8 <= written <= proposals, "the last may have come after all events"
+    go_on(tmp_path / "study", Workers(slots=4), more_runs=50)
+
+
+def test_advice_whose_numbers_are_other_ones_is_not_gone_on_with(tmp_path, monkeypatch):
+    begin(tmp_path, Workers(), "runs = 300")
+    changed = [said._replace(first=said.first + 1) for said in advice_in(tmp_path / "study")]
+    monkeypatch.setattr(Journal, "advice", lambda _: changed)
+    with pytest.raises(StudyProblem, match="the search has changed"):
+        go_on(tmp_path / "study", Workers(), more_runs=50)
+
+
+def test_a_plan_in_the_making_keeps_nobody(tmp_path):
+    """Not the study, nor the end of the process: its thread is a daemon."""
+    release, begun = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        release.wait(60.0)
+        return Plan((), ())
+
+    future = beside(work)
+    assert begun.wait(60.0) and not future.done()
+    assert all(thread.daemon for thread in threading.enumerate() if thread.name == "guide")
+    release.set()
+    assert future.result(60.0).plan == Plan((), ())
+
+
+def test_plans_that_cost_much_are_made_less_often(tmp_path):
+    """At most a fiftieth of the charged time is for them."""
+
+    def costly(work):
+        future = Future()
+        future.set_result(Planned(work(), 0.4))
+        return future
+
+    _, view = begin(tmp_path, Workers(), planner=costly)
+    count = len(advice_in(tmp_path / "study"))
+    assert 3 < count <= 1 + view.spent.charged / 20
+
+
 def test_a_guide_that_fails_is_done_without(tmp_path):
     def broken(work):
         def fail():
@@ -258,7 +319,7 @@ def test_a_scenario_that_was_used_is_as_new(tmp_path):
     studies = []
     for name in ("one", "other"):
         workers = Workers()
-        opened = begin_study(scenario, tmp_path / name, lambda *_, w=workers: w, lambda: at_once)
+        opened = begin_study(scenario, tmp_path / name, lambda *_, w=workers: w, at_once)
         studies.append(run_study(opened, workers))
     ours, theirs = events_of(tmp_path / "one"), events_of(tmp_path / "other")
     np.testing.assert_array_equal(ours.configuration, theirs.configuration)

@@ -124,17 +124,11 @@ def validate(
 ) -> None:
     """Compare the answer with the default on test instances."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.study.folder import scenario_of
+        from cunctator.study.folder import scenario_in
         from cunctator.study.journal.file import FILE
-        from cunctator.study.journal.journal import open_journal
 
         check_writable(json_file, directory / FILE)
-        journal = open_journal(directory, writing=False)
-        try:
-            journal.check()
-            scenario = scenario_of(directory, journal)
-        finally:
-            journal.close()
+        scenario = scenario_in(directory)
         longest = None if cutoff is None else parse_duration(cutoff, "--cutoff")
         validation = validated(scenario, directory, pairs, longest)
         save({**validation.as_data(), "directory": str(directory)}, json_file)
@@ -144,7 +138,7 @@ def validate(
 def validated(
     scenario: Scenario, directory: Path, pairs: int | None, cutoff: float | None = None
 ) -> Validation:
-    """Validate the answer of a study, with a bar while it runs."""
+    """Validate the answer of a study, with a bar while it runs; `scenario` is the study's own."""
     from rich.progress import Progress
 
     from cunctator.study.folder import incumbent_of, is_driven

@@ -13,6 +13,7 @@ import math
 
 from cunctator.core.bounds import lower_bound
 from cunctator.core.compiled import compiled
+from cunctator.core.proposals import is_proposal
 from cunctator.core.sentinels import EXHAUSTED, NONE, WAIT
 from cunctator.core.state import State
 from cunctator.core.tester import BLOCKED, NOTHING, next_kind, rekey
@@ -51,7 +52,7 @@ def choose_honestly(state: State, size: int) -> int:
     if math.isinf(bound):
         # All have crashed, without a cutoff. There is no best mean, but there is more to see.
         for index in range(size):
-            if next_kind(state, index) != NOTHING:
+            if next_kind(state, index) != NOTHING and not is_proposal(state, index):
                 return index
     is_all = size == state.pools[state.pools.size - 1].members
     # No run counts less than the first cap: whoever is there is as good as any, also in pools to

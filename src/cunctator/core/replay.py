@@ -105,7 +105,9 @@ def replay(
     for end in [*ends, events.number.size]:
         at = _replay_until(scheduler, events, slots, at, end)
         if end in advice:
-            scheduler.advise(advice[end])
+            first = scheduler.advise(advice[end])
+            if advice[end].first not in (NONE, first):
+                raise DifferentReplay(end, int(events.number[end]))
     return [scheduler.take_off(int(slots[n]), int(n)) for n in np.flatnonzero(slots != NONE)]
 
 

@@ -119,6 +119,8 @@ class Advice(NamedTuple):
     tasks: tuple[tuple[int, int], ...]
     """Configurations and the rungs of the ladder that they are to reach; -1 is the first one that
     is proposed, -2 the second ..."""
+    first: int = NONE
+    """In a replay: the number that the first one that is proposed had."""
 
 
 class Scheduler:

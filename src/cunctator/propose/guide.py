@@ -215,7 +215,10 @@ def _stray(
     columns: Columns, position: Numbers, parent: Configuration, random: np.random.Generator
 ) -> dict[str, Value]:
     """A change of one parameter, whatever the model thinks of it."""
-    column = int(random.choice(np.flatnonzero(~np.isnan(position))))
+    active = np.flatnonzero(~np.isnan(position))
+    if active.size == 0:
+        return {}
+    column = int(random.choice(active))
     others = _values_to_look_at(columns, column, float(position[column]), random)
     if not others:
         return {}

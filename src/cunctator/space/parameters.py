@@ -100,7 +100,7 @@ class Parameter:
             high, value = high + 1, value + 0.5
         if self.log and 0.0 < low < high:
             low, high, value = math.log(low), math.log(high), math.log(value)
-        if not high > low:  # to the last digit, for logarithms
+        if not 0.0 < high - low < math.inf:  # to the last digit, for logarithms; or too wide
             return 0.5
         return min(max((value - low) / (high - low), 0.0), 1.0)
 

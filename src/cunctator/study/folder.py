@@ -15,12 +15,12 @@ import platform
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
-from cunctator.base.errors import DifferentReplay, InvalidSetting, StudyProblem
+from cunctator.base.errors import DifferentReplay, InvalidKey, InvalidSetting, StudyProblem
 from cunctator.base.notices import announced_compilation, log
 from cunctator.base.records import Outcome, Status, StopReason
 from cunctator.base.units import counted, parse_extension
@@ -31,7 +31,8 @@ from cunctator.core.scheduler import STATUS_CODE, Scheduler
 from cunctator.core.sentinels import ASKED
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.study.fingerprints import note_session
-from cunctator.study.guidance import SHARE, Guide, Planner, advice_of, threaded
+from cunctator.study.guidance import SHARE, Guide, Planner, advice_of, beside
+from cunctator.study.journal.file import damaged
 from cunctator.study.journal.journal import FILE, Journal, create_journal, is_begun, open_journal
 from cunctator.study.journal.repair import add_checksums, repair_journal
 from cunctator.study.journal.store import GUIDED_SCHEMA
@@ -52,7 +53,6 @@ BEGUN = 19
 """The place of a process's start among its `status_fields`."""
 
 MakeWorkers = Callable[[Scenario, Path], Workers]
-MakePlanner = Callable[[], Planner]
 
 
 def local_workers(scenario: Scenario, directory: Path) -> Workers:
@@ -65,7 +65,7 @@ def begin_study(
     scenario: Scenario,
     directory: Path,
     make_workers: MakeWorkers = local_workers,
-    make_planner: MakePlanner = threaded,
+    planner: Planner = beside,
 ) -> Iterator[Study]:
     """A new study in a folder that has none; inside the `with`, the folder is ours."""
     try:
@@ -99,7 +99,7 @@ def begin_study(
             problem = f"nothing can be written there ({error.strerror})"
             raise StudyProblem(directory, problem, "give another folder") from None
         journal = create_journal(directory, facts)
-        with _opened(scenario, directory, journal, make_workers, make_planner) as study:
+        with _opened(scenario, directory, journal, make_workers, planner) as study:
             yield study
 
 
@@ -110,7 +110,7 @@ def resumed_study(
     make_workers: MakeWorkers = local_workers,
     more_runs: int = 0,
     repair: bool = False,
-    make_planner: MakePlanner = threaded,
+    planner: Planner = beside,
 ) -> Iterator[Study]:
     """A study that was begun before, as it was; `more` seconds and runs are added to its budget.
 
@@ -125,7 +125,7 @@ def resumed_study(
             scenario = scenario_of(directory, journal)
             _check_unspoilt(directory, journal)
             added = (more, more_runs)
-            makers = (make_workers, make_planner)
+            makers = (make_workers, planner)
             with _opened(scenario, directory, journal, *makers, added) as study:
                 yield study
     finally:
@@ -169,10 +169,27 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
             "its scenario, or the list of its instances, is not what it was when it began",
             "restore them, or begin a new study in another folder",
         )
-    for said in journal.advice():
-        if said.proposed:
-            scenario.space.take_in(said.first, said.proposed)
+    take_proposals(scenario, journal)
     return scenario
+
+
+def take_proposals(scenario: Scenario, journal: Journal) -> None:
+    """Let a scenario's configurations have the numbers that they have in a study."""
+    try:
+        for said in journal.advice():
+            if said.proposed:
+                scenario.space.take_in(said.first, said.proposed)
+    except (InvalidKey, InvalidSetting):
+        journal.check()  # it names the first row that is not as it was written
+        problem = "it has configurations that are not of its space"
+        raise damaged(journal.directory, problem) from None
+
+
+def scenario_in(directory: Path) -> Scenario:
+    """The scenario of a study whose journal is sound."""
+    with closing(open_journal(directory, writing=False)) as journal:
+        journal.check()
+        return scenario_of(directory, journal)
 
 
 def incumbent_of(directory: Path) -> int:
@@ -252,7 +269,7 @@ def _opened(
     directory: Path,
     journal: Journal,
     make_workers: MakeWorkers,
-    make_planner: MakePlanner,
+    planner: Planner,
     added: tuple[float, int] = (0.0, 0),
 ) -> Iterator[Study]:
     with announced_compilation():
@@ -286,7 +303,7 @@ def _opened(
             is_extended = _is_extended(journal, budget, any(added))
             guide = None
             if guided:
-                guide = Guide(scenario.space, make_planner(), workers.slots, advised)
+                guide = Guide(scenario.space, planner, workers.slots, advised)
             yield Study(
                 scenario, scheduler, journal, workers, budget, spent, unfinished, is_extended, guide
             )

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cunctator.base.errors import one_line
-from cunctator.core.known import cap_at, charged_so_far
+from cunctator.core.known import cap_at
 from cunctator.core.rules import timeout_value
 from cunctator.core.scheduler import Advice, Scheduler
 from cunctator.core.search import AT_LEAST
+from cunctator.core.sentinels import NONE
 from cunctator.core.state import State
 from cunctator.core.values import NOT_YET, values_of
 from cunctator.propose.columns import Columns, Configuration
@@ -37,8 +41,20 @@ GROWTH = 1.05
 """How much the charged time must grow before the guide is asked again: a fit costs more, the more
 there is to learn from. A plan is for as much time."""
 
+MOST_COST = 0.02
+"""Of the charged time, what plans may take: in spaces of hundreds of parameters one takes seconds,
+and then there are fewer of them."""
+
+FAILURES = 3
+"""In a row, until the guide is given up."""
+
 CRASH = 2.0
 """What a crash counts for the guide, in the longest time that there is."""
+
+
+def spent_so_far(state: State) -> float:
+    """Seconds of all runs that have ended: those in flight say nothing yet."""
+    return float(state.testers["charged"].sum())
 
 
 def is_plan_due(scheduler: Scheduler, slots: int, planned_at: float) -> bool:
@@ -46,7 +62,7 @@ def is_plan_due(scheduler: Scheduler, slots: int, planned_at: float) -> bool:
     state = scheduler.state
     if state.ladder.made == 0 or state.now.entered < AT_LEAST or scheduler.is_closing:
         return False
-    if charged_so_far(state) < planned_at * GROWTH:
+    if spent_so_far(state) < planned_at * GROWTH:
         return False
     return scheduler.open_tasks < slots
 
@@ -67,13 +83,14 @@ def situation_of(
         reached=testers["rung"][indices].astype(np.int64),
         rungs=Rungs(ladder.pairs[:made].astype(np.int64), caps, int(ladder.entry)),
         pairs=int(testers["started"].max()),
-        seconds=(GROWTH - 1.0) * SHARE * float(charged_so_far(state)),
+        seconds=(GROWTH - 1.0) * SHARE * spent_so_far(state),
     )
 
 
 def advice_of(found: Plan | Advised) -> Advice:
-    """What the core is told of a plan."""
-    return Advice(len(found.proposed), found.tasks)
+    """What the core is told of a plan, now or once more."""
+    first = found.first if isinstance(found, Advised) else NONE
+    return Advice(len(found.proposed), found.tasks, first)
 
 
 def _seen(state: State, indices: NDArray[Any]) -> Results:
@@ -100,23 +117,42 @@ def _longest(state: State, values: NDArray[Any]) -> float:
     return CRASH * longest
 
 
-Planner = Callable[[Callable[[], Plan]], "Future[Plan]"]
-"""Who begins to make a plan: see `threaded` and `at_once`."""
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan, and what it took to make it."""
+
+    plan: Plan
+    seconds: float
+    """Of CPU time, so that no more of that is spent on plans than they are worth."""
 
 
-def at_once(work: Callable[[], Plan]) -> Future[Plan]:
+Planner = Callable[[Callable[[], Plan]], "Future[Planned]"]
+"""Who begins to make a plan: see `beside` and `at_once`."""
+
+
+def at_once(work: Callable[[], Plan]) -> Future[Planned]:
     """While everybody waits: at the same moments always, for runtimes that are not real."""
-    future: Future[Plan] = Future()
+    future: Future[Planned] = Future()
     try:
-        future.set_result(work())
+        future.set_result(Planned(work(), 0.0))
     except Exception as error:  # whatever it is, the search can do without
         future.set_exception(error)
     return future
 
 
-def threaded() -> Planner:
-    """Beside the search, which goes on meanwhile: a plan takes some hundredths of a second."""
-    return ThreadPoolExecutor(1, thread_name_prefix="guide").submit
+def beside(work: Callable[[], Plan]) -> Future[Planned]:
+    """In a thread beside the search, which goes on meanwhile and may end meanwhile."""
+    future: Future[Planned] = Future()
+
+    def make() -> None:
+        try:
+            begun = time.thread_time()
+            future.set_result(Planned(work(), time.thread_time() - begun))
+        except Exception as error:
+            future.set_exception(error)
+
+    Thread(target=make, name="guide", daemon=True).start()
+    return future
 
 
 class Guide:
@@ -131,7 +167,9 @@ class Guide:
         self._slots = slots
         self._number = len(advised)
         self._asked_at = advised[-1].charged if advised else 0.0
-        self._plan: Future[Plan] | None = None
+        self._not_before = 0.0
+        self._plan: Future[Planned] | None = None
+        self._failures = 0
         self.problem = ""
         """Why there are no plans any more."""
 
@@ -139,8 +177,8 @@ class Guide:
         """The next plan, with the charged seconds at which it was asked for; None: not now."""
         if self.problem:
             return None
-        if self._plan is None and is_plan_due(scheduler, self._slots, self._asked_at):
-            self._asked_at = float(charged_so_far(scheduler.state))
+        if self._plan is None and self._is_due(scheduler):
+            self._asked_at = spent_so_far(scheduler.state)
             space = self._columns.space
             situation = situation_of(scheduler.state, space.configuration, self._number)
             self._plan = self._planner(partial(plan, self._columns, situation))
@@ -150,8 +188,16 @@ class Guide:
         try:
             found = made.result()
         except Exception as error:  # the search can do without
-            self.problem = one_line(f"{type(error).__name__}: {error}")
+            self._failures += 1
             logger.info("the guide has failed", exc_info=error)
+            if self._failures == FAILURES:
+                self.problem = one_line(f"{type(error).__name__}: {error}")
             return None
+        self._failures = 0
         self._number += 1
-        return found, self._asked_at
+        self._not_before = self._asked_at + found.seconds / MOST_COST
+        return found.plan, self._asked_at
+
+    def _is_due(self, scheduler: Scheduler) -> bool:
+        spent = spent_so_far(scheduler.state)
+        return spent >= self._not_before and is_plan_due(scheduler, self._slots, self._asked_at)

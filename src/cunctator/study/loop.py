@@ -214,6 +214,8 @@ class Study:
     def _follow_guide(self) -> None:
         """Take what the guide has planned, if it has; nobody waits for it."""
         guide = self._guide
+        if self._journal.has_advice_to_write:
+            return  # one at a time: an event holds one
         if guide is None or (planned := guide.plan(self.scheduler)) is None:
             if guide is not None and guide.problem:
                 self._guide = None

@@ -122,13 +122,20 @@ class Journal:
 
         If there is no event any more, nothing has come of it.
         """
+        assert self._advised is None, "an event holds one"
         self._advised = advised
+
+    @property
+    def has_advice_to_write(self) -> bool:
+        """Whether a guide has said something that is to be written with the next event."""
+        return self._advised is not None
 
     def advice(self) -> list[Advised]:
         """All that a guide has said, in order."""
         with self.store.reading():
             rows = self.store.run(
-                "select id, details from events where details like '%\"advice\"%' order by id"
+                "select id, details from events where cast(details as text) like '%\"advice\"%'"
+                " order by id"
             )
             found = [advised_of(number - 1, details) for number, details in rows]
         return [one for one in found if one is not None]
