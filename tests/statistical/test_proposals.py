@@ -2,8 +2,8 @@
 
 All configurations have the same mean. Once forty pairs have been started by anybody, the guide
 finds one in an endless space that is fast on every one of these, by luck. So its proposals look far
-faster than the default, and are not; claims that say so are false. Nearly every study would make
-some if proposals had capital from the first pair on.
+faster than the default, and are not; claims that say so are false. Far more studies than may would
+make some if proposals had capital from the first pair on.
 """
 
 from __future__ import annotations
