@@ -16,7 +16,6 @@ import csv
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from subprocess import run
 from typing import NamedTuple
@@ -28,7 +27,7 @@ from cunctator.core.statement import rounded
 from cunctator.demo.formulas import write_formulas
 from cunctator.scenario import Scenario, load_scenario
 from cunctator.spaces import solver_text
-from cunctator.study.folder import incumbent_of, take_proposals
+from cunctator.study.folder import incumbent_of
 from cunctator.study.journal.journal import open_journal
 from cunctator.study.snapshot import Snapshot
 from cunctator.study.validate import Validation, validate
@@ -101,8 +100,6 @@ def study(folder: Path, seed: int) -> Snapshot:
 def validated(folder: Path, seed: int, tests: str) -> Validation:
     """The answer against the default."""
     scenario = scenario_in(folder, seed, tests)
-    with closing(open_journal(folder / "fresh.study", writing=False)) as journal:
-        take_proposals(scenario, journal)
     return validate(scenario, incumbent_of(folder / "fresh.study"), folder / "none")
 
 

@@ -20,12 +20,15 @@ from cunctator.base.records import Status
 from cunctator.cli.common import app
 from cunctator.core.state import GUIDED
 from cunctator.propose.guide import Plan
+from cunctator.scenario import load_scenario
 from cunctator.study import folder as study_folder
 from cunctator.study import guidance, loop
-from cunctator.study.folder import begin_study, resumed_study, scenario_of
+from cunctator.study import validate as validation
+from cunctator.study.folder import begin_study, incumbent_of, resumed_study, scenario_of
 from cunctator.study.guidance import SHARE, Planned, at_once, beside
 from cunctator.study.journal.journal import FILE, Journal, open_journal
 from cunctator.study.journal.rows import advised_of
+from cunctator.study.validate import validate
 from cunctator.target.execution import Details, Report
 from tests.recorded_workers import RecordedWorkers
 from tests.study.conducting import events_of, write_scenario
@@ -333,6 +336,19 @@ def test_status_and_validate_know_what_was_proposed(tmp_path, monkeypatch):
     words = f"configuration {view.incumbent.configuration} (proposed by the guide), "
     assert words in " ".join(result.output.split())
     assert view.snapshot().as_data()["incumbent"]["proposed"] is True
+
+
+def test_the_answer_is_validated_and_nobody_else(tmp_path, monkeypatch):
+    """Also by whoever loads the scenario anew, where its number means another one."""
+    text = SCENARIO.replace("[search]", "[test_instances]\nnames = ['e', 'f']\nseeds = 2\n[search]")
+    _, view = begin(tmp_path, Workers(), text=text)
+    answer, workers = incumbent_of(tmp_path / "study"), Workers()
+    assert answer.proposed
+    monkeypatch.setattr(validation, "LocalWorkers", lambda *_: workers)
+    validate(load_scenario(tmp_path / "scenario.toml"), answer, tmp_path)
+    default = {"speed": 1.0, "restarts": "luby", "first": 100, "simplify": True}
+    run = [one.configuration for one in workers.executions]
+    assert run == [default, view.configuration] * 4
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,17 @@ from cunctator.base.records import Status
 from cunctator.scenario import load_scenario
 from cunctator.show.validation import validation_table
 from cunctator.study import validate as validation
+from cunctator.study.snapshot import Incumbent
 from cunctator.target.execution import Execution
 from cunctator.target.replies import ContradictingReplies
 from tests.recorded_workers import SCENARIO, RecordedWorkers, report_of
 
 TESTS = "runs = 1\n[test_instances]\nnames = ['d', 'e', 'f']\n"
+
+
+def third(scenario):
+    """Configuration 3 as an answer."""
+    return Incumbent(index=3, configuration=scenario.space.configuration(3), started=20)
 
 
 @pytest.fixture
@@ -39,7 +45,7 @@ def validate(scenario, tmp_path, monkeypatch):
         workers = workers or RecordedWorkers(2, report)
         monkeypatch.setattr(validation, "LocalWorkers", lambda *_: workers)
         try:
-            return validation.validate(scenario, 3, tmp_path, 20, progress=progress)
+            return validation.validate(scenario, third(scenario), tmp_path, 20, progress=progress)
         finally:
             assert workers.is_closed
             validate.runs = len(workers.executions)  # type: ignore[attr-defined]
@@ -133,7 +139,7 @@ def test_where_timeouts_count_ten_times_the_ratio_is_known(tmp_path, monkeypatch
         return good
 
     monkeypatch.setattr(validation, "LocalWorkers", lambda *_: RecordedWorkers(2, report))
-    found = validation.validate(scenario, 3, tmp_path, 20)
+    found = validation.validate(scenario, third(scenario), tmp_path, 20)
     sides, count = [], found.default.size
     for place, index in enumerate((0, 3)):
         values = scenario.space.configuration(index)

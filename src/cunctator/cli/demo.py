@@ -55,7 +55,7 @@ def show_real(
 ) -> None:
     """A study of a real solver in a folder that is gone afterwards, and its validation."""
     from cunctator.demo.real import TESTING, TRAINING, demo_scenario
-    from cunctator.study.folder import begin_study, scenario_in
+    from cunctator.study.folder import begin_study
 
     console = Console()
     with tempfile.TemporaryDirectory(prefix="cunctator-demo-") as name:
@@ -70,7 +70,7 @@ def show_real(
         )
         study = folder / "study"
         data = conduct(begin_study(scenario, study), study, hints=False)
-        validation = validated(scenario_in(study), study, TESTING)
+        validation = validated(scenario, study, TESTING)
         save({**data, "validation": validation.as_data()}, json_file)
         print_validation(validation)
 

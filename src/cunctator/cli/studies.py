@@ -124,11 +124,17 @@ def validate(
 ) -> None:
     """Compare the answer with the default on test instances."""
     with readable_errors(), room_for_data(json_file):
-        from cunctator.study.folder import scenario_in
+        from cunctator.study.folder import scenario_of
         from cunctator.study.journal.file import FILE
+        from cunctator.study.journal.journal import open_journal
 
         check_writable(json_file, directory / FILE)
-        scenario = scenario_in(directory)
+        journal = open_journal(directory, writing=False)
+        try:
+            journal.check()
+            scenario = scenario_of(directory, journal)
+        finally:
+            journal.close()
         longest = None if cutoff is None else parse_duration(cutoff, "--cutoff")
         validation = validated(scenario, directory, pairs, longest)
         save({**validation.as_data(), "directory": str(directory)}, json_file)
@@ -138,13 +144,13 @@ def validate(
 def validated(
     scenario: Scenario, directory: Path, pairs: int | None, cutoff: float | None = None
 ) -> Validation:
-    """Validate the answer of a study, with a bar while it runs; `scenario` is the study's own."""
+    """Validate the answer of a study, with a bar while it runs."""
     from rich.progress import Progress
 
     from cunctator.study.folder import incumbent_of, is_driven
     from cunctator.study.validate import validate as run_validation
 
-    index = incumbent_of(directory)
+    answer = incumbent_of(directory)
     console = Console(stderr=True)
     if is_driven(directory):
         words = "is still at work: its answer may change, and these runs take time from it"
@@ -156,7 +162,7 @@ def validated(
             bar.update(task, completed=done, total=total)
 
         place = directory / "test-instances"
-        return run_validation(scenario, index, place, pairs, cutoff, update)
+        return run_validation(scenario, answer, place, pairs, cutoff, update)
 
 
 def print_validation(validation: Validation) -> None:

@@ -184,8 +184,10 @@ def _begin_race(state: State, members: int) -> None:
     now, testers = state.now, state.testers
     now.racing, now.race_members, now.race_size = now.incumbent, members, 0
     for index in range(members):
+        if is_proposal(state, index):
+            continue
         tester = testers[index]
-        now.race_size += not is_proposal(state, index)
+        now.race_size += 1
         tester.beaten = tester.race_pairs = 0
         tester.race_level = max(tester.known_level, state.ladder.level[tester.rung])
     now.race_target = 0

@@ -15,7 +15,7 @@ import platform
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -37,6 +37,7 @@ from cunctator.study.journal.journal import FILE, Journal, create_journal, is_be
 from cunctator.study.journal.repair import add_checksums, repair_journal
 from cunctator.study.journal.store import GUIDED_SCHEMA
 from cunctator.study.loop import Study, logger
+from cunctator.study.snapshot import Incumbent
 from cunctator.study.view import Budget, Spent, View
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.tree import status_fields
@@ -169,12 +170,6 @@ def scenario_of(directory: Path, journal: Journal) -> Scenario:
             "its scenario, or the list of its instances, is not what it was when it began",
             "restore them, or begin a new study in another folder",
         )
-    take_proposals(scenario, journal)
-    return scenario
-
-
-def take_proposals(scenario: Scenario, journal: Journal) -> None:
-    """Let a scenario's configurations have the numbers that they have in a study."""
     try:
         for said in journal.advice():
             if said.proposed:
@@ -182,17 +177,11 @@ def take_proposals(scenario: Scenario, journal: Journal) -> None:
     except (InvalidKey, InvalidSetting):
         journal.check()  # it names the first row that is not as it was written
         problem = "it has configurations that are not of its space"
-        raise damaged(journal.directory, problem) from None
+        raise damaged(directory, problem) from None
+    return scenario
 
 
-def scenario_in(directory: Path) -> Scenario:
-    """The scenario of a study whose journal is sound."""
-    with closing(open_journal(directory, writing=False)) as journal:
-        journal.check()
-        return scenario_of(directory, journal)
-
-
-def incumbent_of(directory: Path) -> int:
+def incumbent_of(directory: Path) -> Incumbent:
     """The answer of a study, as of its last look."""
     journal = open_journal(directory, writing=False)
     try:
@@ -207,7 +196,7 @@ def incumbent_of(directory: Path) -> int:
             f"it ended because {last[1].stop}" if last[1].solved else "no run was solved"
         )
         raise StudyProblem(directory, problem, "see `cunctator status`")
-    return incumbent.index
+    return incumbent
 
 
 def new_scheduler(scenario: Scenario, will_close: bool, guided: float = 0.0) -> Scheduler:

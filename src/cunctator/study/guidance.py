@@ -30,7 +30,7 @@ from cunctator.propose.columns import Columns, Configuration
 from cunctator.propose.evidence import Results
 from cunctator.propose.guide import Plan, Rungs, Situation, plan
 from cunctator.space.space import Space
-from cunctator.study.journal.journal import Advised
+from cunctator.study.journal.journal import Advised, Journal
 
 logger = logging.getLogger("cunctator.study.loop.guide")
 
@@ -170,12 +170,24 @@ class Guide:
         self._not_before = 0.0
         self._plan: Future[Planned] | None = None
         self._failures = 0
-        self.problem = ""
+        self._problem = ""
         """Why there are no plans any more."""
+
+    def lead(self, scheduler: Scheduler, journal: Journal) -> str:
+        """Hand a plan on, if there is one; nobody waits for it. Returns why there are no more."""
+        # One at a time: an event holds one.
+        if not journal.has_advice_to_write and (planned := self.plan(scheduler)) is not None:
+            found, charged = planned
+            first = scheduler.advise(advice_of(found))
+            if found.proposed:
+                self._columns.space.take_in(first, found.proposed)
+            # Which event it comes before, the journal knows when it reads it.
+            journal.note_advice(Advised(0, first, found.proposed, found.tasks, charged))
+        return self._problem
 
     def plan(self, scheduler: Scheduler) -> tuple[Plan, float] | None:
         """The next plan, with the charged seconds at which it was asked for; None: not now."""
-        if self.problem:
+        if self._problem:
             return None
         if self._plan is None and self._is_due(scheduler):
             self._asked_at = spent_so_far(scheduler.state)
@@ -191,7 +203,7 @@ class Guide:
             self._failures += 1
             logger.info("the guide has failed", exc_info=error)
             if self._failures == FAILURES:
-                self.problem = one_line(f"{type(error).__name__}: {error}")
+                self._problem = one_line(f"{type(error).__name__}: {error}")
             return None
         self._failures = 0
         self._number += 1

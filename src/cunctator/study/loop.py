@@ -24,8 +24,8 @@ from cunctator.scenario import Scenario
 from cunctator.study.crash_streak import Streak
 from cunctator.study.default_check import Doubts, advice, default_check
 from cunctator.study.flights import Flights, WorkersFailed
-from cunctator.study.guidance import Guide, advice_of
-from cunctator.study.journal.journal import FILE, Advised, Change, Crash, Journal
+from cunctator.study.guidance import Guide
+from cunctator.study.journal.journal import FILE, Change, Crash, Journal
 from cunctator.study.progress import ProgressRows
 from cunctator.study.view import Budget, Spent, View, rests_of
 from cunctator.study.workers import Workers
@@ -200,7 +200,9 @@ class Study:
 
         So are the outcomes that were taken before, by the same commit: slots are waiting for it.
         """
-        self._follow_guide()
+        if self._guide is not None and (problem := self._guide.lead(self.scheduler, self._journal)):
+            self._guide = None
+            self._warn(f"the guide has failed, and the search goes on alone: {problem}")
         runs: list[Run] = []
         while len(self._flights) + len(runs) < self._workers.slots and self._may_ask(len(runs)):
             run = self.scheduler.ask()
@@ -210,23 +212,6 @@ class Study:
             runs.append(run)
         self._journal.commit()
         self._submit(runs)
-
-    def _follow_guide(self) -> None:
-        """Take what the guide has planned, if it has; nobody waits for it."""
-        guide = self._guide
-        if self._journal.has_advice_to_write:
-            return  # one at a time: an event holds one
-        if guide is None or (planned := guide.plan(self.scheduler)) is None:
-            if guide is not None and guide.problem:
-                self._guide = None
-                self._warn(f"the guide has failed, and the search goes on alone: {guide.problem}")
-            return
-        plan, charged = planned
-        first = self.scheduler.advise(advice_of(plan))
-        if plan.proposed:
-            self.scenario.space.take_in(first, plan.proposed)
-        # Which event it comes before, the journal knows when it reads it.
-        self._journal.note_advice(Advised(0, first, plan.proposed, plan.tasks, charged))
 
     def _warn(self, warning: str) -> None:
         """Say something odd once."""

@@ -25,6 +25,7 @@ from cunctator.base.records import Status
 from cunctator.base.units import finite_or_none
 from cunctator.scenario import Scenario
 from cunctator.study.bulk import completed, new_reply
+from cunctator.study.snapshot import Incumbent
 from cunctator.study.workers import LocalWorkers, Workers, slot_settings
 from cunctator.target.execution import Execution, Report
 from cunctator.target.instances import Instances
@@ -147,14 +148,15 @@ class Validation:
 
 def validate(
     scenario: Scenario,
-    configuration: int,
+    answer: Incumbent,
     folder: Path,
     count: int | None = None,
     cutoff: float | None = None,
     progress: Progress | None = None,
 ) -> Validation:
-    """Run the default and a configuration on the test instances; `folder` is for generated ones.
+    """Run the default and an answer on the test instances; `folder` is for generated ones.
 
+    The answer is as its study has written it down: its number may mean another one elsewhere.
     Whoever interrupts it gets what there is, if that is two pairs or more.
     """
     instances = scenario.test_instances
@@ -169,7 +171,7 @@ def validate(
         raise InvalidScenario(scenario.path, None, "cutoff", problem, fix)
     settings = slot_settings(scenario, folder, instances)
     workers = LocalWorkers(settings, scenario.search.workers)
-    both = [scenario.space.configuration(index) for index in (0, configuration)]
+    both = [scenario.space.default, answer.configuration]
     executions = [
         Execution(2 * place + side, values, instance, seed, cap)
         for place, (instance, seed) in enumerate(pairs)
@@ -185,7 +187,7 @@ def validate(
         interrupted = True
     finally:
         workers.close()
-    return _summed_up(scenario, configuration, pairs, cap, reports, interrupted)
+    return _summed_up(scenario, answer.index, pairs, cap, reports, interrupted)
 
 
 def _run_all(
