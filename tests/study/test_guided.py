@@ -237,26 +237,32 @@ def test_several_slots_are_kept_busy_by_tasks(tmp_path):
 
 
 class LateWorkers(Workers):
-    """Every run is done after a while, so that the study looks around in between."""
+    """Some runs are done after a while, so that the study looks around several times between."""
 
     def submit(self, execution):
-        now = super().submit(execution).result()
+        now = super().submit(execution)
+        if execution.number % 20:
+            return now
         later = Future()
-        threading.Timer(0.02, lambda: later.cancelled() or later.set_result(now)).start()
+        threading.Timer(0.2, lambda: later.cancelled() or later.set_result(now.result())).start()
         return later
 
 
 def test_no_advice_is_lost_between_two_events(tmp_path, monkeypatch):
     """Plans that come sooner than anything that could carry them into the journal."""
-    monkeypatch.setattr(guidance, "GROWTH", 0.0)
+
+    def always(scheduler, *_):
+        return scheduler.state.now.entered >= 8 and not scheduler.is_closing
+
+    monkeypatch.setattr(guidance, "is_plan_due", always)
     monkeypatch.setattr(loop, "GLANCE", 0.002)
-    study, _ = begin(tmp_path, LateWorkers(slots=4), "runs = 700")
+    study, _ = begin(tmp_path, LateWorkers(), "runs = 400")
     advice = advice_in(tmp_path / "study")
     assert len(advice) > 10
     proposals = study.scheduler.state.now.proposals
     written = sum(len(said.proposed) for said in advice)
     assert proposals - 8 <= written <= proposals, "the last may have come after all events"
-    go_on(tmp_path / "study", Workers(slots=4), more_runs=50)
+    go_on(tmp_path / "study", Workers(), more_runs=50)
 
 
 def test_advice_whose_numbers_are_other_ones_is_not_gone_on_with(tmp_path, monkeypatch):
