@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from cunctator.base.errors import InvalidSetting
 from cunctator.core.claims import answer_share
 from cunctator.core.proposals import capital_begins, is_proposal
 from cunctator.core.race import is_unbeaten
+from cunctator.core.recommend import LUCK
 from cunctator.core.replay import replay
 from cunctator.core.scheduler import Advice, Scheduler
 from cunctator.core.state import BOUND, GUIDED, HONEST, NEWCOMER, RATIO
@@ -196,6 +199,30 @@ def test_a_proposal_may_be_the_answer():
     drive(scheduler, runtime_of, 400)
     assert is_proposal(scheduler.state, scheduler.recommend())
     assert not scheduler.certificate().optimal
+
+
+def test_the_default_is_the_answer_until_another_one_is_clearly_ahead():
+    """By the rule of the docs, on configurations that are all as fast as the default."""
+    seen = {True: 0, False: 0}
+    for seed in range(5):
+        scheduler, table = guided(40), made_up(seed, [1.0] * 40, 64, spread=1.0)
+        for _ in range(60):
+            drive(scheduler, of_table(table), 10)
+            now, default = scheduler.state.now, scheduler.state.testers[0]
+            if now.incumbent != 0:
+                luck = LUCK * math.sqrt(2 * math.log(now.last_entered + 1))
+                is_ahead = bool(default.difference >= luck * default.deviation)
+                assert scheduler.recommend() == (now.incumbent if is_ahead else 0)
+                seen[is_ahead] += 1
+    assert min(seen.values()) >= 40
+
+
+def test_without_a_guide_the_incumbent_is_the_answer():
+    scheduler = Scheduler(40, None, first_cap=0.05, cutoff=100.0)
+    table = made_up(1, [1.0] * 40, 64, spread=1.0)
+    for _ in range(60):
+        drive(scheduler, of_table(table), 10)
+        assert scheduler.recommend() == scheduler.state.now.incumbent
 
 
 @pytest.mark.parametrize("task", [(8, 1), (-2, 1), (0, -1)])

@@ -27,9 +27,9 @@ from cunctator.core.state import State
 
 LUCK = 0.45
 """Of the standard errors by which the luckiest of as many as have been looked at may be expected to
-be ahead, sqrt(2 ln k). If none is better, less than half of it keeps the default in most searches;
-all of it would keep it for a third of a budget where others are three times as fast. (Replays of
-three solvers, 16 seeds each: `benchmarks/peers`.)"""
+be ahead, sqrt(2 ln k): a part, since more would keep the default for a third of a budget where
+others are three times as fast. It spares a search the worst of its early answers, not all of them.
+(Chosen on replays of three solvers, 16 seeds each: `benchmarks/peers`.)"""
 
 NEARLY = 0.98
 """Share of the most runs that makes a configuration eligible. 0.9 to 1 do as well early
