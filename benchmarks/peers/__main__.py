@@ -29,11 +29,15 @@ BUDGET = 2000.0
 SEEDS = 10
 
 
+OTHERS = [tool for tool in TOOLS if tool != "unguided"]
+"""What is compared unless it is asked otherwise: Cunctator is there once."""
+
+
 def arguments(words: Sequence[str]) -> argparse.Namespace:
     """What was asked for."""
     parser = argparse.ArgumentParser(prog="peers", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--problems", nargs="+", help="default: all that are replayed, or real")
-    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(OTHERS))
     parser.add_argument("--seeds", type=int, default=SEEDS, help="how many")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=BUDGET, help="in runs of the default")

@@ -19,6 +19,7 @@ from peers.report import grouped, reference
 
 STYLES = {
     "cunctator": ("#0b6e4f", "-"),
+    "unguided": ("#7fb39d", "-"),
     "smac": ("#c47f17", "--"),
     "irace": ("#8a3ffc", "-."),
     "optuna": ("#b3245b", ":"),

@@ -42,6 +42,7 @@ class Tool:
 
 TOOLS = {
     "cunctator": Tool("cunctator_tool", "cunctator"),
+    "unguided": Tool("unguided", "cunctator"),
     "smac": Tool("smac", "smac"),
     "irace": Tool("irace"),
     "optuna": Tool("optuna_tpe", "optuna"),

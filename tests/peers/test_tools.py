@@ -35,7 +35,7 @@ def speed_up(account: Account, problem: MadeUp) -> float:
     return problem.test_mean(problem.space.default) / problem.test_mean(account.incumbent_at(1.0))
 
 
-@pytest.mark.parametrize("tool", ["halving", "cunctator_tool"])
+@pytest.mark.parametrize("tool", ["halving", "cunctator_tool", "unguided"])
 def test_a_tool_finds_something_better_than_the_default(tool, tmp_path):
     assert speed_up(*searched(tool, tmp_path)) > 1.5
 

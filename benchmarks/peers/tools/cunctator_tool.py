@@ -23,11 +23,12 @@ FIRST_CAP = 0.01
 class Study:
     """A search, what it has spent, and its answer."""
 
-    def __init__(self, account: Account, space: Space, seed: int) -> None:
+    def __init__(self, account: Account, space: Space, seed: int, share: float = SHARE) -> None:
+        """`share` is the guide's part of the search's time; with 0 there is no guide."""
         self.account = account
-        self.scheduler = new_scheduler(account, space)
+        self.scheduler = new_scheduler(account, space, share)
         self._space = space
-        self._guide = Guide(space, at_once, slots=1)
+        self._guide = Guide(space, at_once, slots=1) if share else None
         self._order = shuffled(account.train, seed)
         self._look_charged = self._look_runs = 0.0
         self._has_solved = False
@@ -47,7 +48,7 @@ class Study:
 
     def _ask(self) -> Run | None:
         """The next run, after what the guide has to say, at once: its time is not the account's."""
-        planned = self._guide.plan(self.scheduler)
+        planned = self._guide.plan(self.scheduler) if self._guide else None
         if planned is not None:
             first = self.scheduler.advise(advice_of(planned[0]))
             if planned[0].proposed:
@@ -82,7 +83,7 @@ class Study:
         account.note(self._space.configuration(self.scheduler.recommend()))
 
 
-def new_scheduler(account: Account, space: Space) -> Scheduler:
+def new_scheduler(account: Account, space: Space, share: float) -> Scheduler:
     """The search of a study whose set of pairs and whose budget have an end."""
     return Scheduler(
         None,
@@ -93,7 +94,7 @@ def new_scheduler(account: Account, space: Space) -> Scheduler:
         limit=space.size,
         draws=space.draws,
         will_close=True,
-        guided=SHARE,
+        guided=share,
     )
 
 
